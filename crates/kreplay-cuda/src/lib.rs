@@ -1,0 +1,1 @@
+//! The CUDA backend: driver and CUPTI tables, interceptor, agent, counters.

@@ -1,0 +1,1 @@
+//! The replay engine: inventory, shadow, windows, checks. Knows no vendor.

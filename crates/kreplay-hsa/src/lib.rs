@@ -1,0 +1,1 @@
+//! The HSA backend: tables, interceptor, agent, counters.

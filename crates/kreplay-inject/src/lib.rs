@@ -1,0 +1,1 @@
+//! libkreplay.so: nothing but the exported entry points.

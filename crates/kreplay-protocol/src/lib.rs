@@ -1,0 +1,1 @@
+//! What the injected library and the command say to each other.

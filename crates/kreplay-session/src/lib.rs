@@ -1,0 +1,1 @@
+//! What every backend needs inside the profiled program: settings, link, recorder.

@@ -1,0 +1,1 @@
+//! The .kreplay file: schema, writer, reader, versions.

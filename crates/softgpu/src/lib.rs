@@ -1,0 +1,24 @@
+//! A software GPU: one `gfx90a` agent that lives in the process that uses it.
+//!
+//! The real ROCr runtime reaches a GPU through one library, the thunk. `softgpu-thunk` is such a library; behind it
+//! stands this crate. Everything above the thunk (ROCr, HIP, tools, programs) is unmodified.
+//!
+//! ```text
+//!  ROCr ── hsaKmt* ──▶ softgpu-thunk ──▶ device ─┬─ memory   address space, faults, write oracle
+//!                                                ├─ event    events and signals' mailboxes
+//!                                                └─ queue    AQL and SDMA packet processors
+//!                                                     │
+//!                                                     ▼
+//!                                                   exec     one dispatch: work-groups, waves, barriers
+//!                                                     │
+//!                                                     ▼
+//!                                                   isa      decoder and instructions of gfx90a
+//! ```
+//!
+//! The parts meet in [`contract`]: what a dispatch is, what memory answers, what an execution reports. The counters
+//! (`pmc`) read what an execution reports and are reached through `softgpu-aqlprofile`.
+//!
+//! It **fails closed**: an unknown instruction, a bad address or a bad packet becomes a queue error that the program
+//! sees, with the mnemonic or address in a message; never a normal completion.
+
+pub mod contract;
