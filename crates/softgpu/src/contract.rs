@@ -59,9 +59,12 @@ pub unsafe trait Memory: Sync {
     /// [`BadAddress`] when `address` is not mapped.
     fn mapping(&self, address: u64) -> Result<Mapping, BadAddress>;
 
-    /// Told of every range that global, flat or scalar stores and atomics of the dispatch `id` wrote; the write oracle.
-    /// A store of the value that was there already counts as written.
-    fn wrote(&self, id: u64, address: u64, bytes: u64);
+    /// Whether [`Memory::will_write`] must be called: the write oracle is on.
+    fn oracle(&self) -> bool;
+
+    /// Called **before** every global, flat or scalar store and atomic of the dispatch `id`, so that the oracle can keep
+    /// what was there. It tells stored ranges from changed ranges: a store of the value that was there changes nothing.
+    fn will_write(&self, id: u64, address: u64, bytes: u64);
 }
 
 /// A mapped range of GPU memory.
