@@ -1,0 +1,215 @@
+//! What the command tells a process to do.
+
+use serde::{Deserialize, Serialize};
+
+/// Which backend profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Device {
+    /// The software GPU under the HSA runtime.
+    Soft,
+    /// AMD GPUs through HSA.
+    Hsa,
+    /// NVIDIA GPUs through CUDA.
+    Cuda,
+}
+
+/// What to count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// These counters.
+    Counters(Vec<String>),
+    /// A named set.
+    Set(String),
+    /// No counters: times only.
+    Nothing,
+}
+
+/// Which dispatches are selected. Evaluated once for each dispatch, never per pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Filters {
+    /// Only kernels whose name matches this regular expression somewhere.
+    pub kernel: Option<String>,
+    /// No kernels whose name matches this one.
+    pub exclude: Option<String>,
+    /// Of the dispatches that match, leave out this many first.
+    pub skip: u64,
+    /// Of those, take this many; all when `None`.
+    pub count: Option<u64>,
+}
+
+/// What a restore puts back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Restore {
+    /// Only what was seen to change.
+    Observed,
+    /// The whole footprint.
+    Full,
+}
+
+/// How passes are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verify {
+    /// Not; memory is kept right all the same.
+    Off,
+    /// Outputs after each pass, escaped writes at the end.
+    Outputs,
+    /// The whole footprint after each pass.
+    All,
+}
+
+/// Whether the shadow is believed between windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Shadow {
+    /// Never.
+    Safe,
+    /// For regions that only this program's calls can write, with audits.
+    Trusted,
+}
+
+/// Which regions a window looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// Every captured region.
+    All,
+    /// Those that the launch's arguments point into, with audits.
+    Args,
+}
+
+/// Which kind of window to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WindowChoice {
+    /// One dispatch a window.
+    Kernel,
+    /// Many dispatches a window.
+    Batch,
+    /// Whatever costs least.
+    Auto,
+}
+
+/// Which ways of counting the planner may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ways {
+    /// Whatever costs least.
+    Auto,
+    /// Ranges only.
+    Ranges,
+    /// Fenced sampling only.
+    Sampling,
+}
+
+/// What is done to the caches before a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cache {
+    /// Nothing.
+    None,
+    /// They are flushed.
+    Flush,
+}
+
+/// Times after which something is given up, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlines {
+    /// Waiting for the agent to be idle.
+    pub drain_ms: u64,
+    /// One pass.
+    pub pass_ms: u64,
+    /// One window.
+    pub window_ms: u64,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { drain_ms: 10_000, pass_ms: 60_000, window_ms: 600_000 }
+    }
+}
+
+/// Bounds on what kreplay takes from the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Free device memory that stays with the program, in bytes; the engine's own choice when `None`.
+    pub device_reserve_bytes: Option<u64>,
+    /// Host memory for snapshots, all agents together, in bytes; the engine's own choice when `None`.
+    pub host_budget_bytes: Option<u64>,
+    /// Size of a chunk, a power of two, in bytes; the engine's own choice when `None`.
+    pub chunk_bytes: Option<u64>,
+    /// Most kernels of a batch window; the engine's own choice when `None`.
+    pub window_kernels: Option<u32>,
+    /// Most bytes that a batch window keeps for its recorded operations; the engine's own choice when `None`.
+    pub window_bytes: Option<u64>,
+}
+
+/// What the library writes to stderr itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What went wrong.
+    Error,
+    /// What the user should know.
+    Warn,
+    /// One line a dispatch.
+    Info,
+    /// Everything.
+    Debug,
+}
+
+/// Everything a process needs to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which backend profiles; the others stay out of the way.
+    pub device: Device,
+    /// What to count.
+    pub request: Request,
+    /// Which dispatches.
+    pub filters: Filters,
+    /// What a restore puts back.
+    pub restore: Restore,
+    /// How passes are checked.
+    pub verify: Verify,
+    /// Whether the shadow is believed.
+    pub shadow: Shadow,
+    /// Which regions a window looks at.
+    pub reach: Reach,
+    /// How often each group of counters is run; at least 1.
+    pub repeat: u32,
+    /// Which kind of window.
+    pub window: WindowChoice,
+    /// Which ways of counting.
+    pub ways: Ways,
+    /// Whether sampling is fenced, so that it is exact; otherwise it is approximate.
+    pub fence: bool,
+    /// What is done to the caches before a pass.
+    pub cache: Cache,
+    /// When to give up.
+    pub deadlines: Deadlines,
+    /// What may be taken from the program.
+    pub limits: Limits,
+    /// Whether dispatch records carry the write set's ranges.
+    pub record_ranges: bool,
+    /// What the library writes to stderr.
+    pub log: LogLevel,
+}
+
+impl Default for Settings {
+    /// The safe defaults, and no counters.
+    fn default() -> Self {
+        Self {
+            device: Device::Soft,
+            request: Request::Nothing,
+            filters: Filters::default(),
+            restore: Restore::Observed,
+            verify: Verify::Outputs,
+            shadow: Shadow::Safe,
+            reach: Reach::All,
+            repeat: 1,
+            window: WindowChoice::Auto,
+            ways: Ways::Auto,
+            fence: true,
+            cache: Cache::None,
+            deadlines: Deadlines::default(),
+            limits: Limits::default(),
+            record_ranges: false,
+            log: LogLevel::Off,
+        }
+    }
+}
