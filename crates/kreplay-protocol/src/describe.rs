@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     /// Its number in this process.
-    pub number: u32,
-    /// Marketing or target name, such as `gfx90a`.
+    pub number: u64,
+    /// Product or chip, as the vendor's runtime names it.
     pub name: String,
-    /// Vendor's name.
-    pub vendor: String,
+    /// Instruction set or chip that counters go by, such as `gfx90a`.
+    pub chip: String,
     /// The backend that drives it: `hsa` or `cuda`.
     pub backend: String,
     /// Whether its counters are simulated.
     pub simulated: bool,
-    /// Bytes of device memory.
-    pub memory_bytes: u64,
+    /// Bytes of device memory, where known.
+    pub memory_bytes: Option<u64>,
 }
 
-/// One counter or derived metric.
+/// One counter or derived metric. Whether its values are simulated is its agent's to say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     /// Its number in this process.
@@ -30,36 +30,30 @@ pub struct Counter {
     pub unit: String,
     /// The hardware block it is counted in; empty when it is none's.
     pub block: String,
-    /// One sentence.
-    pub description: String,
-    /// Whether the value comes from a model and not from hardware.
-    pub simulated: bool,
-    /// The expression it was evaluated from, when it is a derived metric.
-    pub derived: Option<String>,
+    /// Whether its values were computed from other counters.
+    pub derived: bool,
 }
 
 /// How a request was packed into passes on one agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Its number in this process.
     pub number: u32,
     /// The agent.
-    pub agent: u32,
+    pub agent: u64,
     /// The passes, pass 0 first.
     pub passes: Vec<PlanPass>,
 }
 
 /// One pass of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanPass {
-    /// Which group of counters this is. Passes that repeat a group have the same number.
-    pub group: u32,
     /// Numbers of the counters that it counts.
     pub counters: Vec<u32>,
     /// How they are counted.
     pub way: Way,
-    /// What the planner thinks the pass costs beside the kernel, in microseconds; `None` when it has no price.
-    pub price_us: Option<f64>,
+    /// What the planner expects the pass to cost for one dispatch, in nanoseconds, switching included.
+    pub price_ns: u64,
 }
 
 /// A way of counting.
@@ -78,8 +72,6 @@ pub enum Way {
 pub struct Kernel {
     /// Its number in this process.
     pub number: u32,
-    /// Name for people: demangled where possible.
+    /// Its name, demangled where that is known.
     pub name: String,
-    /// The symbol in the code object or module.
-    pub symbol: String,
 }

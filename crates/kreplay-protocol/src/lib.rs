@@ -49,12 +49,11 @@ pub use frame::{FrameReader, MAX_FRAME, decode, decode_command, encode, encode_c
 pub use message::{FromCommand, FromLibrary, Hello, Summary, Warning};
 pub use preamble::{MAGIC, PREAMBLE_BYTES, PROTOCOL_VERSION, check_preamble, preamble};
 pub use record::{
-    Audit, AuditKind, Dispatch, Divergence, DivergenceKind, Outcome, Phases, Range, Reading, Readings, TierBytes,
-    Value, Window, WindowKind,
+    Audit, AuditKind, Bytes, Dispatch, Divergence, DivergenceKind, Outcome, Phases, Range, Reading, Readings,
+    TierBytes, Value, Window, WindowKind,
 };
 pub use settings::{
-    Cache, Deadlines, Device, Filters, Limits, LogLevel, Reach, Request, Restore, Settings, Shadow, Verify, Ways,
-    WindowChoice,
+    Cache, Deadlines, Device, Filters, Limits, LogLevel, Reach, Restore, Settings, Shadow, Verify, Ways, WindowChoice,
 };
 
 /// Environment variable that holds the path of the command's socket. A process without it is not profiled.

@@ -63,10 +63,8 @@ pub struct Hello {
 pub struct Warning {
     /// Stable name; a decline reason's name for declines.
     pub code: String,
-    /// One sentence: what happened.
+    /// What happened, and what to do about it.
     pub text: String,
-    /// What to do about it; empty when nothing can be done.
-    pub advice: String,
 }
 
 /// The last message of a process that ends in order.

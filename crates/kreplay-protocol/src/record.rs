@@ -31,19 +31,35 @@ pub struct TierBytes {
     pub device: u64,
     /// In pinned host memory.
     pub host: u64,
-    /// In a file.
-    pub file: u64,
 }
 
 impl TierBytes {
     /// All tiers together.
     pub fn total(&self) -> u64 {
-        self.device.saturating_add(self.host).saturating_add(self.file)
+        self.device.saturating_add(self.host)
     }
 }
 
-/// Time spent in each phase, in nanoseconds. In a batch window each dispatch carries its share, so that sums over
-/// dispatches are the time of the windows.
+/// Bytes that were moved and held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Regions that the replay had to be able to put back.
+    pub footprint: u64,
+    /// What pass 0 changed, in whole chunks.
+    pub write_set: u64,
+    /// Copied from memory to backing.
+    pub captured: TierBytes,
+    /// Copied from backing to memory, repairs included.
+    pub restored: TierBytes,
+    /// Read to compare, synchronise or hash.
+    pub compared: u64,
+    /// The most host staging that the agent has held so far.
+    pub staging_high_water: u64,
+    /// Device backing held at the end.
+    pub device_held: u64,
+}
+
+/// Time spent in each phase, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Phases {
     /// Waiting for the agent's queues to be idle.
@@ -102,6 +118,8 @@ pub struct Divergence {
     pub pass: Option<u32>,
     /// The first differing range, in whole chunks.
     pub range: Range,
+    /// Bytes in all chunks that differ.
+    pub bytes: u64,
 }
 
 /// What was audited.
@@ -128,7 +146,7 @@ pub struct Dispatch {
     /// Its number in this process; one number however many passes ran.
     pub number: u64,
     /// The agent.
-    pub agent: u32,
+    pub agent: u64,
     /// The kernel.
     pub kernel: u32,
     /// Blocks (work-groups) in each dimension; a last partial one counts.
@@ -137,16 +155,20 @@ pub struct Dispatch {
     pub block: [u32; 3],
     /// The stream or queue it was launched on, as a number that is stable in this process.
     pub stream: u64,
-    /// Bytes of kernel arguments.
-    pub argument_bytes: u32,
+    /// The launching thread of the program.
+    pub thread: u64,
+    /// Bytes of kernel arguments, where known.
+    pub argument_bytes: Option<u32>,
     /// When it was launched, nanoseconds since the session's start.
     pub start_ns: u64,
     /// When it was finished, nanoseconds since the session's start.
     pub end_ns: u64,
     /// What became of it.
     pub outcome: Outcome,
-    /// Stable name of the decline reason; also set when a replay ended early.
+    /// Stable name of the decline reason, when it declined.
     pub reason: Option<String>,
+    /// What the agent said about it; empty when it said nothing.
+    pub detail: String,
     /// The plan that it was run under.
     pub plan: Option<u32>,
     /// Passes asked for.
@@ -155,26 +177,20 @@ pub struct Dispatch {
     pub passes_done: u32,
     /// The window that it ran in.
     pub window: Option<u64>,
-    /// Bytes of the regions that the replay had to be able to put back.
-    pub footprint_bytes: u64,
-    /// Bytes of the chunks that pass 0 changed. For a batch window: the window's.
-    pub write_set_bytes: u64,
     /// The write set's ranges, when they were asked for; at most [`crate::MAX_RANGES`].
     pub write_set: Vec<Range>,
     /// Whether ranges are missing from `write_set`.
     pub write_set_cut: bool,
-    /// Bytes copied from memory to backing.
-    pub captured_bytes: TierBytes,
-    /// Bytes copied from backing to memory, repairs included.
-    pub restored_bytes: TierBytes,
-    /// The most host staging in use at one time, in bytes.
-    pub staging_high_water_bytes: u64,
-    /// Where the time went.
+    /// What was moved and held; all zero for a dispatch of a batch window, where the [`Window`] tells it.
+    pub bytes: Bytes,
+    /// Where the time went; all zero for a dispatch of a batch window, where the [`Window`] tells it.
     pub phases: Phases,
     /// The first difference between passes, when one was found.
     pub divergence: Option<Divergence>,
     /// The audit made in its window, when there was one.
     pub audit: Option<Audit>,
+    /// What the reader of its numbers must know, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Kinds of window.
@@ -192,17 +208,19 @@ pub struct Window {
     /// Its number in this process.
     pub number: u64,
     /// The agent.
-    pub agent: u32,
+    pub agent: u64,
     /// Its kind.
     pub kind: WindowKind,
     /// Dispatches in it.
     pub dispatches: u32,
-    /// Passes asked for.
-    pub passes_asked: u32,
-    /// Passes completed.
-    pub passes_done: u32,
-    /// Stable name of what closed it: `last_pass` for a kernel window that ended in order.
+    /// Memory operations that it recorded.
+    pub operations: u32,
+    /// Stable name of what closed it; `done` for a kernel window that ended in order.
     pub closed_by: String,
+    /// What was moved and held.
+    pub bytes: Bytes,
+    /// Where the time went.
+    pub phases: Phases,
 }
 
 /// The values of one dispatch in one pass.

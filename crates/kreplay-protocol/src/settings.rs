@@ -13,17 +13,6 @@ pub enum Device {
     Cuda,
 }
 
-/// What to count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request {
-    /// These counters.
-    Counters(Vec<String>),
-    /// A named set.
-    Set(String),
-    /// No counters: times only.
-    Nothing,
-}
-
 /// Which dispatches are selected. Evaluated once for each dispatch, never per pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Filters {
@@ -158,8 +147,8 @@ pub enum LogLevel {
 pub struct Settings {
     /// Which backend profiles; the others stay out of the way.
     pub device: Device,
-    /// What to count.
-    pub request: Request,
+    /// Names of counters, metrics and sets to count. Without any, only times are taken.
+    pub counters: Vec<String>,
     /// Which dispatches.
     pub filters: Filters,
     /// What a restore puts back.
@@ -170,7 +159,7 @@ pub struct Settings {
     pub shadow: Shadow,
     /// Which regions a window looks at.
     pub reach: Reach,
-    /// How often each group of counters is run; at least 1.
+    /// How often each group of counters is run, at least 1; without counters, how many passes are run.
     pub repeat: u32,
     /// Which kind of window.
     pub window: WindowChoice,
@@ -195,7 +184,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             device: Device::Soft,
-            request: Request::Nothing,
+            counters: Vec::new(),
             filters: Filters::default(),
             restore: Restore::Observed,
             verify: Verify::Outputs,

@@ -3,6 +3,18 @@
 use kreplay_protocol::*;
 use proptest::prelude::*;
 
+const BYTES: Bytes = Bytes {
+    footprint: 1 << 30,
+    write_set: 8192,
+    captured: TierBytes { device: 1, host: 2 },
+    restored: TierBytes { device: 4, host: 5 },
+    compared: 6,
+    staging_high_water: 77,
+    device_held: 8,
+};
+
+const PHASES: Phases = Phases { drain: 1, capture: 2, passes: 3, compare: 4, restore: 5, verify: 6, commit: 7 };
+
 fn dispatch() -> Dispatch {
     Dispatch {
         number: 7,
@@ -11,29 +23,29 @@ fn dispatch() -> Dispatch {
         grid: [4, 2, 1],
         block: [256, 1, 1],
         stream: 9,
-        argument_bytes: 40,
+        thread: 4242,
+        argument_bytes: Some(40),
         start_ns: 100,
         end_ns: 900,
         outcome: Outcome::Declined,
         reason: Some("graph_launch".into()),
+        detail: "said so".into(),
         plan: Some(0),
         passes_asked: 3,
         passes_done: 1,
         window: Some(5),
-        footprint_bytes: 1 << 30,
-        write_set_bytes: 8192,
         write_set: vec![Range { base: 0x7f00_0000_0000, bytes: 8192 }],
         write_set_cut: false,
-        captured_bytes: TierBytes { device: 1, host: 2, file: 3 },
-        restored_bytes: TierBytes { device: 4, host: 5, file: 6 },
-        staging_high_water_bytes: 77,
-        phases: Phases { drain: 1, capture: 2, passes: 3, compare: 4, restore: 5, verify: 6, commit: 7 },
+        bytes: BYTES,
+        phases: PHASES,
         divergence: Some(Divergence {
             kind: DivergenceKind::Escaped,
             pass: Some(2),
             range: Range { base: 4096, bytes: 4096 },
+            bytes: 8192,
         }),
         audit: Some(Audit { kind: AuditKind::Reach, surprise_bytes: 12 }),
+        notes: vec!["Trust is off.".into()],
     }
 }
 
@@ -50,34 +62,33 @@ fn every_message() -> Vec<FromLibrary> {
         FromLibrary::Agent(Agent {
             number: 1,
             name: "gfx90a".into(),
-            vendor: "AMD".into(),
+            chip: "gfx90a".into(),
             backend: "hsa".into(),
             simulated: true,
-            memory_bytes: 64 << 30,
+            memory_bytes: Some(64 << 30),
         }),
         FromLibrary::Counter(Counter {
             number: 0,
             name: "SQ_WAVES".into(),
             unit: "wave".into(),
             block: "SQ".into(),
-            description: "Waves started.".into(),
-            simulated: true,
-            derived: Some("a / b".into()),
+            derived: true,
         }),
         FromLibrary::Plan(Plan {
             number: 0,
             agent: 1,
-            passes: vec![PlanPass { group: 0, counters: vec![0], way: Way::Sampling, price_us: Some(2.5) }],
+            passes: vec![PlanPass { counters: vec![0], way: Way::Sampling, price_ns: 2500 }],
         }),
-        FromLibrary::Kernel(Kernel { number: 3, name: "scale(float*)".into(), symbol: "_Z5scalePf".into() }),
+        FromLibrary::Kernel(Kernel { number: 3, name: "scale(float*)".into() }),
         FromLibrary::Window(Window {
             number: 5,
             agent: 1,
             kind: WindowKind::Batch,
             dispatches: 12,
-            passes_asked: 3,
-            passes_done: 3,
+            operations: 4,
             closed_by: "full".into(),
+            bytes: BYTES,
+            phases: PHASES,
         }),
         FromLibrary::Dispatch(Box::new(dispatch())),
         FromLibrary::Readings(Readings {
@@ -88,7 +99,7 @@ fn every_message() -> Vec<FromLibrary> {
                 Reading { counter: 0, instance: 1, value: Value::Real(-0.5) },
             ],
         }),
-        FromLibrary::Warning(Warning { code: "no_backing".into(), text: "No room.".into(), advice: String::new() }),
+        FromLibrary::Warning(Warning { code: "no_backing".into(), text: "No room.".into() }),
         FromLibrary::Summary(Summary { declined: vec![("no_backing".into(), 2)], ..Summary::default() }),
     ]
 }
@@ -110,7 +121,7 @@ fn every_message_survives_a_frame() {
 fn settings_survive_a_frame() {
     let settings = FromCommand::Settings(Settings {
         filters: Filters { kernel: Some("a|b".into()), exclude: None, skip: 3, count: Some(4) },
-        request: Request::Counters(vec!["SQ_WAVES".into()]),
+        counters: vec!["SQ_WAVES".into()],
         ..Settings::default()
     });
     let frame = encode_command(&settings).unwrap();
@@ -151,8 +162,7 @@ fn a_frame_that_announces_too_much_is_refused_before_it_is_read() {
 
 #[test]
 fn a_message_that_is_too_long_cannot_be_encoded() {
-    let message =
-        FromLibrary::Warning(Warning { code: String::new(), text: "x".repeat(MAX_FRAME), advice: String::new() });
+    let message = FromLibrary::Warning(Warning { code: String::new(), text: "x".repeat(MAX_FRAME) });
     assert!(matches!(encode(&message), Err(DecodeError::TooLong { .. })));
 }
 
