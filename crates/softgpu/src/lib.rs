@@ -22,3 +22,4 @@
 //! sees, with the mnemonic or address in a message; never a normal completion.
 
 pub mod contract;
+pub mod pmc;
