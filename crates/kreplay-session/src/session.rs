@@ -1,0 +1,136 @@
+//! A profiled process's side of the profile.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use kreplay_protocol::{Device, LogLevel, Settings};
+
+use crate::connection::{Connection, Root};
+use crate::link::{Link, STALL};
+use crate::{NameFilter, SessionError, SessionRecorder, handshake, log, settings};
+
+/// Which interface of the program a backend stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// HSA: AMD GPUs and the software GPU.
+    Hsa,
+    /// CUDA.
+    Cuda,
+}
+
+impl Backend {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::Hsa => "hsa",
+            Backend::Cuda => "cuda",
+        }
+    }
+
+    /// Whether it is the one that drives `device`.
+    pub fn drives(self, device: Device) -> bool {
+        match device {
+            Device::Soft | Device::Hsa => self == Backend::Hsa,
+            Device::Cuda => self == Backend::Cuda,
+        }
+    }
+}
+
+/// A profiled process's side of the profile. See the crate's documentation for its life.
+pub struct Session {
+    shared: Arc<Shared>,
+    backend: Backend,
+    filter: Arc<NameFilter>,
+    engine: kreplay_engine::Settings,
+}
+
+pub(crate) struct Shared {
+    path: PathBuf,
+    pub(crate) start: Instant,
+    pub(crate) settings: Settings,
+    pub(crate) alive: Arc<AtomicBool>,
+    pub(crate) root: Root,
+}
+
+impl Session {
+    /// Connects to the command that listens at `path`. `Ok(None)` when the profile is another backend's.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the program then goes on unprofiled.
+    pub fn connect(path: &Path, backend: Backend) -> Result<Option<Session>, SessionError> {
+        let start = Instant::now();
+        let (stream, received) = handshake::connect(path)?;
+        if !backend.drives(received.device) {
+            handshake::close(stream);
+            return Ok(None);
+        }
+        let alive = Arc::new(AtomicBool::new(true));
+        let filter = Arc::new(NameFilter::new(&received.filters, Arc::clone(&alive))?);
+        let engine = settings::engine_settings(&received)?;
+        let link = Link::new(stream, Arc::clone(&alive), STALL);
+        let root = Arc::new(Connection::new(std::process::id(), Some(link)));
+        let shared = Arc::new(Shared { path: path.to_owned(), start, settings: received, alive, root });
+        Ok(Some(Session { shared, backend, filter, engine }))
+    }
+
+    /// What the command wants.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// The same for the engine.
+    pub fn engine_settings(&self) -> kreplay_engine::Settings {
+        self.engine.clone()
+    }
+
+    /// Which dispatches are profiled.
+    pub fn filter(&self) -> Arc<NameFilter> {
+        Arc::clone(&self.filter)
+    }
+
+    /// Where the engine's records go. Make it right before the engine: the engine's times count from here.
+    pub fn recorder(&self) -> Arc<SessionRecorder> {
+        Arc::new(SessionRecorder::new(Arc::clone(&self.shared), self.backend))
+    }
+
+    /// Whether anybody still wants records: one relaxed load. Once false, always false.
+    pub fn alive(&self) -> bool {
+        self.shared.alive.load(Ordering::Relaxed)
+    }
+
+    /// The flag behind [`Session::alive`], for interceptors that keep their own pointer to it.
+    pub fn alive_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.shared.alive)
+    }
+
+    /// Tells the user something once for each `key`, in the profile's file and at the end of the run; also on stderr
+    /// where the settings ask for it.
+    pub fn warn(&self, key: &'static str, message: String) {
+        kreplay_engine::Recorder::warn(&SessionRecorder::new(Arc::clone(&self.shared), self.backend), key, message);
+    }
+
+    /// Writes a line to stderr where the settings ask for lines of this level.
+    pub fn log(&self, level: LogLevel, text: impl FnOnce() -> String) {
+        if level != LogLevel::Off && self.shared.settings.log >= level {
+            log::line(&text());
+        }
+    }
+
+    /// The process ends in order: sends the summary and waits until everything is on its way, or the command is given
+    /// up. [`Session::alive`] is false afterwards. Later calls do nothing.
+    pub fn finish(&self) {
+        self.shared.connection().finish(&self.shared.alive);
+    }
+}
+
+impl Shared {
+    /// This process's connection.
+    pub(crate) fn connection(&self) -> &Connection {
+        self.root.of(std::process::id(), &|| {
+            let (stream, _) = handshake::connect(&self.path).ok()?;
+            Some(Link::new(stream, Arc::clone(&self.alive), STALL))
+        })
+    }
+}
