@@ -1,1 +1,3 @@
 //! The HSA backend: tables, interceptor, agent, counters.
+
+pub mod counters;
