@@ -1,9 +1,7 @@
 //! What the demo does: one function for each kernel, each checked against the host.
 
-use std::ffi::c_void;
-
 use crate::error::Error;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Memory};
 use crate::launch::{Argument, GROUP};
 use crate::module::{Kernel, Module};
 
@@ -13,30 +11,34 @@ const COUNT: usize = 16 * 1024;
 const POISON: u32 = 0xdead_beef;
 
 /// The GPU with everything loaded.
-pub(crate) struct Context {
-    pub(crate) gpu: Gpu,
+pub struct Context {
+    /// The GPU.
+    pub gpu: Gpu,
     module: Option<Module>,
     /// Memory that no kernel touches, larger than all the rest: a replay that follows the write set never copies it.
-    ballast: *mut c_void,
+    ballast: Memory,
 }
 
 /// What came of one behaviour.
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// Elements that differ from the host's.
-    pub(crate) wrong: usize,
+    pub wrong: usize,
     /// FNV-1a of what the device left.
-    pub(crate) checksum: u64,
+    pub checksum: u64,
 }
 
 /// One behaviour.
-pub(crate) struct Behaviour {
-    pub(crate) kernel: &'static str,
-    pub(crate) what: &'static str,
-    pub(crate) run: fn(&Context) -> Result<Outcome, Error>,
+pub struct Behaviour {
+    /// Its kernel.
+    pub kernel: &'static str,
+    /// What the kernel does.
+    pub what: &'static str,
+    /// Runs and checks it.
+    pub run: fn(&Context) -> Result<Outcome, Error>,
 }
 
 /// Everything that the demo does, in order.
-pub(crate) const ALL: &[Behaviour] = &[
+pub const ALL: &[Behaviour] = &[
     Behaviour { kernel: "smooth", what: "reads one array, writes another", run: smooth },
     Behaviour { kernel: "advance", what: "changes an array in place, 3 times", run: advance },
     Behaviour { kernel: "accumulate", what: "adds to a sum, 3 times", run: accumulate },
@@ -47,7 +49,10 @@ pub(crate) const ALL: &[Behaviour] = &[
 
 impl Context {
     /// Opens the GPU, loads the kernels and fills the ballast.
-    pub(crate) fn new() -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// When there is no such GPU, or a call fails.
+    pub fn new() -> Result<Self, Error> {
         let gpu = Gpu::open()?;
         let module = Module::load(&gpu)?;
         let words = vec![POISON; 1 << 20];
@@ -65,16 +70,16 @@ impl Context {
     }
 
     /// A device array with this content.
-    fn array<T: Copy>(&self, content: &[T]) -> Result<*mut c_void, Error> {
+    fn array<T: Copy>(&self, content: &[T]) -> Result<Memory, Error> {
         let memory = self.gpu.allocate(size_of_val(content))?;
         self.gpu.upload(memory, content)?;
         Ok(memory)
     }
 
     /// Launches a kernel `times` times over `count` elements, all queued before the first is waited for.
-    fn run(&self, name: &'static str, times: usize, count: usize, pointers: &[*mut c_void]) -> Result<(), Error> {
+    fn run(&self, name: &'static str, times: usize, count: usize, arrays: &[Memory]) -> Result<(), Error> {
         let kernel = self.kernel(name)?;
-        let mut arguments: Vec<Argument> = pointers.iter().map(|pointer| Argument::Pointer(*pointer)).collect();
+        let mut arguments: Vec<Argument> = arrays.iter().map(|memory| Argument::Memory(*memory)).collect();
         arguments.push(Argument::Word(count as u32));
         let launches: Vec<_> =
             (0..times).map(|_| self.gpu.launch(&kernel, count as u32, &arguments)).collect::<Result<_, _>>()?;
@@ -82,7 +87,7 @@ impl Context {
     }
 
     /// Compares a device array with the host's and frees `arrays`.
-    fn finish(&self, output: *mut c_void, expected: &[u32], arrays: &[*mut c_void]) -> Result<Outcome, Error> {
+    fn finish(&self, output: Memory, expected: &[u32], arrays: &[Memory]) -> Result<Outcome, Error> {
         let found: Vec<u32> = self.gpu.download(output, expected.len())?;
         arrays.iter().for_each(|array| self.gpu.free(*array));
         Ok(compare(&found, expected))
@@ -159,7 +164,7 @@ fn mark_launch(context: &Context) -> Result<Outcome, Error> {
     context.run("mark_launch", 2, count, &[data])?;
     let mut found: Vec<u32> = context.gpu.download(data, count)?;
     let variable = context.module().variable(&context.gpu, "launches")?;
-    found.extend(context.gpu.download::<u32>(variable, 1)?);
+    found.extend(context.gpu.download(variable, 1)?);
     context.gpu.free(data);
     Ok(compare(&found, &expected))
 }

@@ -4,7 +4,7 @@ use crate::hsa::Status;
 
 /// What can keep the program from running.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// The runtime is not installed, or another one.
     #[error("the HSA runtime cannot be used: {0}. On Debian it comes with `apt-get install libhsa-runtime64-1`")]
     Runtime(String),

@@ -9,12 +9,26 @@ use crate::hsa::{self, Handle, Hsa, Queue, SUCCESS, Status, check};
 /// What the queue's error callback was told; 0 while all is well.
 static QUEUE_STATUS: AtomicU32 = AtomicU32::new(SUCCESS);
 
+/// A piece of memory that the GPU reaches: of an allocation, or a variable of a code object.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+}
+
+impl Memory {
+    /// Where it lies.
+    pub fn address(self) -> u64 {
+        self.address
+    }
+}
+
 /// A GPU with one queue.
-pub(crate) struct Gpu {
+pub struct Gpu {
     pub(crate) hsa: Hsa,
     pub(crate) agent: Handle,
     /// The chip, as the runtime names it.
-    pub(crate) name: String,
+    pub name: String,
     pub(crate) queue: *mut Queue,
     device_pool: Handle,
     kernarg_pool: Handle,
@@ -22,7 +36,10 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     /// Starts the runtime and takes the first `gfx90a` GPU.
-    pub(crate) fn open() -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// When the runtime is not here or finds no such GPU.
+    pub fn open() -> Result<Self, Error> {
         let hsa = Hsa::load()?;
         // SAFETY: no requirement; hsa_init counts its calls.
         check("hsa_init", unsafe { (hsa.hsa_init)() })?;
@@ -47,48 +64,70 @@ impl Gpu {
     }
 
     /// Device memory, content undefined.
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<*mut c_void, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Call`] when there is no room.
+    pub fn allocate(&self, bytes: usize) -> Result<Memory, Error> {
         self.allocate_in(self.device_pool, bytes)
     }
 
     /// Host memory for the arguments of one launch.
-    pub(crate) fn allocate_arguments(&self, bytes: usize) -> Result<*mut c_void, Error> {
+    pub(crate) fn allocate_arguments(&self, bytes: usize) -> Result<Memory, Error> {
         let memory = self.allocate_in(self.kernarg_pool, bytes)?;
+        let address = memory.address as *const c_void;
         // SAFETY: one agent is named and one is given; the memory was just allocated.
-        let status = unsafe { (self.hsa.hsa_amd_agents_allow_access)(1, &self.agent, std::ptr::null(), memory) };
+        let status = unsafe { (self.hsa.hsa_amd_agents_allow_access)(1, &self.agent, std::ptr::null(), address) };
         check("hsa_amd_agents_allow_access", status)?;
         Ok(memory)
     }
 
-    fn allocate_in(&self, pool: Handle, bytes: usize) -> Result<*mut c_void, Error> {
+    fn allocate_in(&self, pool: Handle, bytes: usize) -> Result<Memory, Error> {
         let mut memory = std::ptr::null_mut();
         // SAFETY: the pool is the runtime's and `memory` is writable.
         let status = unsafe { (self.hsa.hsa_amd_memory_pool_allocate)(pool, bytes, 0, &mut memory) };
         check("hsa_amd_memory_pool_allocate", status)?;
-        Ok(memory)
+        Ok(Memory { address: memory as u64, bytes })
     }
 
-    /// Frees what one of the above allocated.
-    pub(crate) fn free(&self, memory: *mut c_void) {
-        // SAFETY: the caller gives memory of this type's own allocations, once, when nothing uses it any more.
-        let status = unsafe { (self.hsa.hsa_amd_memory_pool_free)(memory) };
+    /// Frees what [`Gpu::allocate`] gave; nothing may use it any more. The runtime refuses an address that is no
+    /// allocation, which is reported on standard error.
+    pub fn free(&self, memory: Memory) {
+        // SAFETY: the runtime looks the address up in its own tables before it touches anything.
+        let status = unsafe { (self.hsa.hsa_amd_memory_pool_free)(memory.address as *mut c_void) };
         if status != SUCCESS {
             eprintln!("demo: hsa_amd_memory_pool_free failed with status {status:#x}");
         }
     }
 
     /// Writes host memory to the device.
-    pub(crate) fn upload<T: Copy>(&self, to: *mut c_void, from: &[T]) -> Result<(), Error> {
-        // SAFETY: `from` is readable for its size and `to` is an allocation that the caller made at least as large.
-        let status = unsafe { (self.hsa.hsa_memory_copy)(to, from.as_ptr().cast(), size_of_val(from)) };
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    ///
+    /// # Panics
+    /// When `to` is smaller than `from`.
+    pub fn upload<T: Copy>(&self, to: Memory, from: &[T]) -> Result<(), Error> {
+        assert!(size_of_val(from) <= to.bytes, "the destination holds {} bytes", to.bytes);
+        // SAFETY: `from` is readable for its size and `to` is at least as large, see above.
+        let status =
+            unsafe { (self.hsa.hsa_memory_copy)(to.address as *mut c_void, from.as_ptr().cast(), size_of_val(from)) };
         check("hsa_memory_copy", status)
     }
 
-    /// Reads device memory.
-    pub(crate) fn download<T: Copy + Default>(&self, from: *const c_void, count: usize) -> Result<Vec<T>, Error> {
-        let mut host = vec![T::default(); count];
-        // SAFETY: `host` is writable for its size; `from` holds at least as much; every T here is plain numbers.
-        let status = unsafe { (self.hsa.hsa_memory_copy)(host.as_mut_ptr().cast(), from, size_of_val(&host[..])) };
+    /// Reads `count` words of device memory.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    ///
+    /// # Panics
+    /// When `from` is smaller than that.
+    pub fn download(&self, from: Memory, count: usize) -> Result<Vec<u32>, Error> {
+        let mut host = vec![0u32; count];
+        let bytes = size_of_val(&host[..]);
+        assert!(bytes <= from.bytes, "the source holds {} bytes", from.bytes);
+        // SAFETY: `host` is writable for its size, `from` is at least as large, and any bytes are numbers.
+        let status =
+            unsafe { (self.hsa.hsa_memory_copy)(host.as_mut_ptr().cast(), from.address as *const c_void, bytes) };
         check("hsa_memory_copy", status)?;
         Ok(host)
     }

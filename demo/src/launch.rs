@@ -5,38 +5,42 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Memory};
 use crate::hsa::{self, Handle, Packet, check};
 use crate::module::Kernel;
 
 /// Work-items of a work-group, as the kernels are written.
-pub(crate) const GROUP: u32 = 256;
+pub const GROUP: u32 = 256;
 
 /// One argument.
-#[derive(Clone, Copy)]
-pub(crate) enum Argument {
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
     /// A device address.
-    Pointer(*mut c_void),
+    Memory(Memory),
     /// A 32-bit number.
     Word(u32),
 }
 
 /// A launch that may still run.
+#[derive(Debug)]
 #[must_use = "a launch is waited for before its memory is used"]
-pub(crate) struct Launch {
+pub struct Launch {
     name: &'static str,
     completion: Handle,
-    arguments: *mut c_void,
+    arguments: Memory,
 }
 
 impl Gpu {
     /// Puts one launch of `kernel` over `count` work-items into the queue. Launches run one after another.
-    pub(crate) fn launch(&self, kernel: &Kernel, count: u32, arguments: &[Argument]) -> Result<Launch, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn launch(&self, kernel: &Kernel, count: u32, arguments: &[Argument]) -> Result<Launch, Error> {
         let bytes = layout(arguments);
         let size = bytes.len().max(kernel.kernarg_bytes as usize);
         let memory = self.allocate_arguments(size.max(16))?;
         // SAFETY: the allocation above is at least this large, and host memory.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.cast::<u8>(), bytes.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.address as *mut u8, bytes.len()) };
         let mut completion = 0;
         // SAFETY: `completion` is writable; no consumer is named.
         check("hsa_signal_create", unsafe { (self.hsa.hsa_signal_create)(1, 0, std::ptr::null(), &mut completion) })?;
@@ -49,7 +53,7 @@ impl Gpu {
             private_bytes: kernel.private_bytes,
             group_bytes: kernel.group_bytes,
             kernel: kernel.object,
-            kernarg: memory,
+            kernarg: memory.address as *mut c_void,
             reserved2: 0,
             completion,
         });
@@ -57,7 +61,10 @@ impl Gpu {
     }
 
     /// Waits for a launch and frees what it needed.
-    pub(crate) fn wait(&self, launch: Launch) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Queue`] when the kernel could not run to its end, [`Error::Stuck`] when it takes two minutes.
+    pub fn wait(&self, launch: Launch) -> Result<(), Error> {
         let end = Instant::now() + Duration::from_secs(120);
         // The runtime's time-out counts in its own ticks; a million of them is far below a second everywhere.
         // SAFETY: the signal lives until it is destroyed below.
@@ -100,9 +107,9 @@ fn layout(arguments: &[Argument]) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::new();
     for argument in arguments {
         match argument {
-            Argument::Pointer(pointer) => {
+            Argument::Memory(memory) => {
                 bytes.resize(bytes.len().next_multiple_of(8), 0);
-                bytes.extend((*pointer as u64).to_le_bytes());
+                bytes.extend(memory.address.to_le_bytes());
             }
             Argument::Word(word) => bytes.extend(word.to_le_bytes()),
         }

@@ -1,4 +1,4 @@
-//! A small GPU program: an ordinary user of the HSA runtime that knows nothing of kreplay.
+//! The demo program: a small GPU program that checks itself.
 //!
 //! Every kernel does one thing that a replay must get right (in place, accumulating, atomic, read-only input, LDS, a
 //! module variable). Outputs are poisoned first and compared with the host's own results, so a pass that started from
@@ -6,16 +6,10 @@
 //!
 //! Exit code 0: every result is right; 1: one is wrong; 2: the program could not run.
 
-mod behaviours;
-mod error;
-mod gpu;
-mod hsa;
-mod launch;
-mod module;
-
 use std::process::ExitCode;
 
-use behaviours::{ALL, Context};
+use demo::Error;
+use demo::behaviours::{ALL, Context};
 
 fn main() -> ExitCode {
     match run() {
@@ -34,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<usize, error::Error> {
+fn run() -> Result<usize, Error> {
     let context = Context::new()?;
     println!("device {}", context.gpu.name);
     let mut wrong = 0;

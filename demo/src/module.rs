@@ -1,25 +1,27 @@
 //! The code object, loaded.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 
 use crate::error::Error;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Memory};
 use crate::hsa::{self, Handle, check};
 
 /// The kernels, built from `kernels/demo.hip`; `cargo xtask gen` rebuilds them.
 static CODE_OBJECT: &[u8] = include_bytes!("../kernels/demo-gfx90a.co");
 
 /// The loaded code object.
-pub(crate) struct Module {
+#[derive(Debug)]
+pub struct Module {
     executable: Handle,
     reader: Handle,
 }
 
 /// A kernel that can be launched.
-#[derive(Clone, Copy)]
-pub(crate) struct Kernel {
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
     pub(crate) name: &'static str,
-    pub(crate) object: u64,
+    /// Where its descriptor lies.
+    pub object: u64,
     pub(crate) kernarg_bytes: u32,
     pub(crate) group_bytes: u32,
     pub(crate) private_bytes: u32,
@@ -27,7 +29,10 @@ pub(crate) struct Kernel {
 
 impl Module {
     /// Loads the code object onto the GPU.
-    pub(crate) fn load(gpu: &Gpu) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn load(gpu: &Gpu) -> Result<Self, Error> {
         let (mut reader, mut executable) = (0, 0);
         let hsa = &gpu.hsa;
         // SAFETY: the bytes are static, so they outlive the reader.
@@ -49,7 +54,10 @@ impl Module {
     }
 
     /// A kernel by its name in the source.
-    pub(crate) fn kernel(&self, gpu: &Gpu, name: &'static str) -> Result<Kernel, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Call`] when there is none.
+    pub fn kernel(&self, gpu: &Gpu, name: &'static str) -> Result<Kernel, Error> {
         let symbol = self.symbol(gpu, &format!("{name}.kd"))?;
         let word = |attribute| info::<u32>(gpu, symbol, attribute);
         Ok(Kernel {
@@ -61,14 +69,17 @@ impl Module {
         })
     }
 
-    /// The address of a variable by its name in the source.
-    pub(crate) fn variable(&self, gpu: &Gpu, name: &str) -> Result<*const c_void, Error> {
+    /// A 32-bit variable by its name in the source.
+    ///
+    /// # Errors
+    /// [`Error::Call`] when there is none.
+    pub fn variable(&self, gpu: &Gpu, name: &str) -> Result<Memory, Error> {
         let symbol = self.symbol(gpu, name)?;
-        Ok(info::<u64>(gpu, symbol, hsa::SYMBOL_ADDRESS)? as *const c_void)
+        Ok(Memory { address: info::<u64>(gpu, symbol, hsa::SYMBOL_ADDRESS)?, bytes: size_of::<u32>() })
     }
 
     /// Unloads the code object; no kernel of it may run any more.
-    pub(crate) fn unload(self, gpu: &Gpu) {
+    pub fn unload(self, gpu: &Gpu) {
         // SAFETY: both handles were made in `load` and are not used after this.
         unsafe { (gpu.hsa.hsa_executable_destroy)(self.executable) };
         // SAFETY: see above.

@@ -1,0 +1,15 @@
+//! The parts of the demo program: an ordinary user of the HSA runtime that knows nothing of kreplay.
+//!
+//! The tests' own HSA programs are built from the same parts.
+
+pub mod behaviours;
+mod error;
+mod gpu;
+mod hsa;
+mod launch;
+mod module;
+
+pub use error::Error;
+pub use gpu::{Gpu, Memory};
+pub use launch::{Argument, GROUP, Launch};
+pub use module::{Kernel, Module};
