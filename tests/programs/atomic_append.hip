@@ -1,6 +1,7 @@
 // A list that kernels append to through an atomic counter: another order of the waves gives another list, so where a
 // pass writes is not what pass 0 tells.
 // without restore: append
+// may diverge: append
 #include "check.h"
 #include <algorithm>
 

@@ -1,7 +1,8 @@
 // What every test program shares: failing loudly, arrays on the device, and verdicts.
 //
 // A program prints one line a kernel, "NAME ok CHECKSUM" or "NAME WRONG CHECKSUM", and ends with 1 when one is wrong.
-// It says in its head which kernels go wrong when a replay puts nothing back: "// without restore: NAME NAME".
+// It says in its head which kernels go wrong when a replay puts nothing back: "// without restore: NAME NAME";
+// and which may do other work in each pass, by the order of the waves: "// may diverge: NAME".
 #pragma once
 #include <hip/hip_runtime.h>
 

@@ -1,0 +1,25 @@
+//! What the end-to-end tests are made of.
+//!
+//! A test program (`tests/programs/*.hip`) knows nothing of kreplay: it runs kernels, checks their results against the
+//! host and prints one line a kernel. The suites (`tests/suites`) build each with hipcc at every level of optimisation,
+//! run it plain and under `kreplay profile` on the software GPU, and compare what the two printed.
+
+#![forbid(unsafe_code)]
+
+mod hipcc;
+mod locate;
+mod oracle;
+mod process;
+mod profile;
+mod program;
+mod skip;
+mod write_set;
+
+pub use hipcc::{OPTIMISATIONS, build};
+pub use locate::{binary, build_folder, library};
+pub use oracle::{OracleLine, read_oracle};
+pub use process::{DEADLINE, Ended, run};
+pub use profile::{Profile, Profiled, plain};
+pub use program::{Program, programs};
+pub use skip::{missing, skipped};
+pub use write_set::compare_write_sets;

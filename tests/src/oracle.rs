@@ -1,0 +1,25 @@
+//! What the software GPU's write oracle wrote.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// One dispatch as the software GPU saw it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct OracleLine {
+    /// Address of the kernel's descriptor.
+    pub kernel_object: u64,
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// `[address, bytes]` of what has another value than before.
+    pub changed: Vec<[u64; 2]>,
+}
+
+/// Reads the oracle's file; no file means that no kernel ran.
+///
+/// # Panics
+/// When a line is not what the oracle's documentation says.
+pub fn read_oracle(path: &Path) -> Vec<OracleLine> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))).collect()
+}

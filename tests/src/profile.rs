@@ -1,0 +1,119 @@
+//! Running a program plain and under `kreplay profile`, both on the software GPU.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kreplay_store::{DispatchRow, Reader, StoreError};
+use tempfile::TempDir;
+
+use crate::process::{Ended, run};
+use crate::{binary, build_folder, library};
+
+/// A command that runs a program on the software GPU, with nothing of kreplay's own around it.
+pub fn plain(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("LD_PRELOAD", library("hsakmt")).env("LD_LIBRARY_PATH", build_folder());
+    command
+}
+
+/// A profiled run to be started.
+#[derive(Debug)]
+pub struct Profile {
+    folder: TempDir,
+    options: Vec<OsString>,
+    environment: Vec<(String, OsString)>,
+}
+
+/// A profiled run that has ended.
+#[derive(Debug)]
+pub struct Profiled {
+    /// How the command ended: as the program did.
+    pub ended: Ended,
+    /// The file it wrote.
+    pub file: PathBuf,
+    folder: TempDir,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Profile {
+    /// A run on the software GPU with the default settings.
+    ///
+    /// # Panics
+    /// When no temporary folder can be made.
+    pub fn new() -> Self {
+        let folder = TempDir::with_prefix("kreplay-test-").expect("a temporary folder can be made");
+        Self { folder, options: vec!["--device".into(), "soft".into(), "--quiet".into()], environment: Vec::new() }
+    }
+
+    /// Adds options of `kreplay profile`.
+    pub fn options<'a>(mut self, options: impl IntoIterator<Item = &'a str>) -> Self {
+        self.options.extend(options.into_iter().map(OsString::from));
+        self
+    }
+
+    /// One group of counters, run this many times.
+    pub fn passes(self, passes: u32) -> Self {
+        self.options(["-c", "SQ_WAVES", "--passes", &passes.to_string()])
+    }
+
+    /// Sets a variable of the environment.
+    pub fn environment(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// A path in the run's own folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The command, not started yet, and the file it will write.
+    pub fn command<'a>(&self, program: &Path, arguments: impl IntoIterator<Item = &'a str>) -> (Command, PathBuf) {
+        let file = self.path("run.kreplay");
+        let mut command = Command::new(binary("kreplay"));
+        command.arg("profile").args(&self.options).arg("-o").arg(&file);
+        command.arg("--").arg(program).args(arguments);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        (command, file)
+    }
+
+    /// Runs a program.
+    ///
+    /// # Panics
+    /// When it cannot be started or hangs.
+    pub fn run<'a>(self, program: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Profiled {
+        let (mut command, file) = self.command(program, arguments);
+        let ended = run(&mut command);
+        Profiled { ended, file, folder: self.folder }
+    }
+}
+
+impl Profiled {
+    /// Every dispatch in the file.
+    ///
+    /// # Panics
+    /// When the file cannot be read.
+    pub fn dispatches(&self) -> Vec<DispatchRow> {
+        let reader = Reader::open(&self.file)
+            .unwrap_or_else(|error| panic!("{error}\nthe command wrote:\n{}", self.ended.stderr));
+        let mut rows = Vec::new();
+        reader
+            .for_each_dispatch::<StoreError>(|row| {
+                rows.push(row);
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+        rows
+    }
+
+    /// A path in the run's own folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}

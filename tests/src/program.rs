@@ -1,0 +1,48 @@
+//! The test programs, as they lie in the tree.
+
+use std::path::{Path, PathBuf};
+
+/// A test program's source.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The file's name without its end.
+    pub name: String,
+    /// The source.
+    pub source: PathBuf,
+    /// The kernels whose results go wrong when a replay puts nothing back.
+    pub wrong_without_restore: Vec<String>,
+    /// The kernels whose output depends on the order in which waves run, so that passes may differ.
+    pub may_diverge: Vec<String>,
+}
+
+/// Every program under `tests/programs`, by name.
+///
+/// # Panics
+/// When a program does not say which kernels need the restore.
+pub fn programs() -> Vec<Program> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut programs: Vec<Program> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{} could not be read: {error}", folder.display()))
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "hip"))
+        .map(read)
+        .collect();
+    programs.sort_by(|a, b| a.name.cmp(&b.name));
+    programs
+}
+
+fn read(source: PathBuf) -> Program {
+    let text = std::fs::read_to_string(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    let kernels = |prefix| {
+        let line = text.lines().find_map(|line| line.strip_prefix(prefix))?;
+        Some(line.split_whitespace().map(str::to_owned).collect())
+    };
+    let wrong_without_restore = kernels("// without restore:")
+        .unwrap_or_else(|| panic!("{} lacks its line `// without restore:`", source.display()));
+    Program {
+        name: source.file_stem().expect("a source has a name").to_string_lossy().into_owned(),
+        wrong_without_restore,
+        may_diverge: kernels("// may diverge:").unwrap_or_default(),
+        source,
+    }
+}
