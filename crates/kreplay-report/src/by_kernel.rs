@@ -1,0 +1,138 @@
+//! Values over the dispatches of a kernel.
+
+use std::collections::{BTreeMap, HashMap};
+
+use kreplay_protocol::{Outcome, Phases};
+use kreplay_store::{AgentRow, CounterRow, DispatchRow, Reader, ReadingRow, StoreError};
+
+use crate::overview::add_phases;
+
+/// How values are combined, in words for every output.
+pub(crate) const COMBINED: &str =
+    "mean, min and max are over the dispatches of a kernel on one kind of chip; passes are kept apart";
+
+/// A kernel on one kind of chip, over all processes of the job.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelTotals {
+    pub(crate) kernel: String,
+    pub(crate) chip: String,
+    pub(crate) simulated: bool,
+    pub(crate) dispatches: u64,
+    pub(crate) replayed: u64,
+    pub(crate) counted: u64,
+    pub(crate) declined: u64,
+    pub(crate) divergent: u64,
+    /// Dispatches by decline reason.
+    pub(crate) reasons: BTreeMap<String, u64>,
+    pub(crate) passes: u64,
+    pub(crate) footprint_bytes_max: u64,
+    pub(crate) write_set_bytes_max: u64,
+    pub(crate) phases: Phases,
+    /// By pass, then in the order in which they came.
+    pub(crate) values: Vec<ValueTotals>,
+}
+
+/// A counter in one pass, over the dispatches of a kernel.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueTotals {
+    pub(crate) counter: CounterRow,
+    pub(crate) pass: Option<u32>,
+    pub(crate) instance: u32,
+    pub(crate) dispatches: u64,
+    pub(crate) mean: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+/// The kernels of a file in the order of their first dispatch.
+pub(crate) fn collect(reader: &Reader) -> Result<Vec<KernelTotals>, StoreError> {
+    let agents: HashMap<(i64, u64), AgentRow> =
+        reader.agents()?.into_iter().map(|agent| ((agent.process, agent.number), agent)).collect();
+    let mut places: HashMap<(String, String, bool), usize> = HashMap::new();
+    let mut kernels: Vec<KernelTotals> = Vec::new();
+    reader.for_each_dispatch(|dispatch| {
+        let chip = agents.get(&(dispatch.process, dispatch.agent)).map_or("", |agent| &agent.chip);
+        let key = (dispatch.kernel.clone(), chip.to_owned(), dispatch.simulated);
+        let place = *places.entry(key).or_insert_with(|| {
+            kernels.push(KernelTotals::new(&dispatch.kernel, chip, dispatch.simulated));
+            kernels.len() - 1
+        });
+        kernels[place].add(&dispatch);
+        Ok::<_, StoreError>(())
+    })?;
+    for kernel in &mut kernels {
+        // The sort is stable: within a pass the order of coming stays.
+        kernel.values.sort_by_key(|value| value.pass.map_or(u64::MAX, u64::from));
+    }
+    Ok(kernels)
+}
+
+impl KernelTotals {
+    fn new(kernel: &str, chip: &str, simulated: bool) -> Self {
+        KernelTotals {
+            kernel: kernel.to_owned(),
+            chip: chip.to_owned(),
+            simulated,
+            dispatches: 0,
+            replayed: 0,
+            counted: 0,
+            declined: 0,
+            divergent: 0,
+            reasons: BTreeMap::new(),
+            passes: 0,
+            footprint_bytes_max: 0,
+            write_set_bytes_max: 0,
+            phases: Phases::default(),
+            values: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, dispatch: &DispatchRow) {
+        self.dispatches += 1;
+        match dispatch.outcome {
+            Outcome::Replayed => self.replayed += 1,
+            Outcome::Counted => self.counted += 1,
+            Outcome::Declined => self.declined += 1,
+            Outcome::NotSelected => {}
+        }
+        if let Some(reason) = &dispatch.reason {
+            *self.reasons.entry(reason.clone()).or_default() += 1;
+        }
+        self.divergent += u64::from(dispatch.divergence.is_some());
+        self.passes += u64::from(dispatch.passes_done);
+        self.footprint_bytes_max = self.footprint_bytes_max.max(dispatch.bytes.footprint);
+        self.write_set_bytes_max = self.write_set_bytes_max.max(dispatch.bytes.write_set);
+        add_phases(&mut self.phases, &dispatch.phases);
+        for reading in &dispatch.readings {
+            self.add_value(reading);
+        }
+    }
+
+    fn add_value(&mut self, reading: &ReadingRow) {
+        let value = reading.value.as_f64();
+        let known = self.values.iter_mut().find(|known| {
+            known.pass == reading.pass && known.instance == reading.instance && known.counter == reading.counter
+        });
+        match known {
+            Some(known) => known.add(value),
+            None => self.values.push(ValueTotals {
+                counter: reading.counter.clone(),
+                pass: reading.pass,
+                instance: reading.instance,
+                dispatches: 1,
+                mean: value,
+                min: value,
+                max: value,
+            }),
+        }
+    }
+}
+
+impl ValueTotals {
+    fn add(&mut self, value: f64) {
+        self.dispatches += 1;
+        self.mean += (value - self.mean) / self.dispatches as f64;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+}

@@ -1,0 +1,194 @@
+//! CSV: the same columns as JSON, one row a value. A dispatch without values has one row with those columns empty.
+
+use std::io::Write;
+
+use kreplay_protocol::{Phases, Value};
+use kreplay_store::{DispatchRow, Reader, ReadingRow, outcome_name, window_kind_name};
+
+use crate::ReportError;
+use crate::by_kernel::{KernelTotals, ValueTotals};
+use crate::json::microseconds;
+
+const DISPATCH: [&str; 36] = [
+    "id",
+    "process",
+    "agent",
+    "kernel",
+    "grid_x",
+    "grid_y",
+    "grid_z",
+    "block_x",
+    "block_y",
+    "block_z",
+    "stream",
+    "outcome",
+    "reason",
+    "passes",
+    "passes_asked",
+    "window",
+    "window_kind",
+    "footprint_bytes",
+    "write_set_bytes",
+    "restored_bytes",
+    "captured_bytes",
+    "divergent",
+    "drain_us",
+    "capture_us",
+    "passes_us",
+    "compare_us",
+    "restore_us",
+    "verify_us",
+    "commit_us",
+    "counter",
+    "pass",
+    "value",
+    "unit",
+    "simulated",
+    "derived",
+    "instance",
+];
+
+const KERNEL: [&str; 27] = [
+    "kernel",
+    "chip",
+    "dispatches",
+    "replayed",
+    "counted",
+    "declined",
+    "divergent",
+    "passes",
+    "footprint_bytes_max",
+    "write_set_bytes_max",
+    "drain_us",
+    "capture_us",
+    "passes_us",
+    "compare_us",
+    "restore_us",
+    "verify_us",
+    "commit_us",
+    "counter",
+    "pass",
+    "unit",
+    "simulated",
+    "derived",
+    "values",
+    "mean",
+    "min",
+    "max",
+    "instance",
+];
+
+pub(crate) fn dispatches(reader: &Reader, out: &mut dyn Write) -> Result<(), ReportError> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(DISPATCH)?;
+    reader.for_each_dispatch(|dispatch| {
+        let own = dispatch_fields(&dispatch);
+        if dispatch.readings.is_empty() {
+            let empty = std::iter::repeat_n(String::new(), 7);
+            csv.write_record(own.into_iter().chain(empty))?;
+            return Ok(());
+        }
+        for reading in &dispatch.readings {
+            csv.write_record(own.iter().chain(&reading_fields(reading, dispatch.simulated)))?;
+        }
+        Ok::<_, ReportError>(())
+    })?;
+    csv.flush()?;
+    Ok(())
+}
+
+pub(crate) fn kernels(kernels: &[KernelTotals], out: &mut dyn Write) -> Result<(), ReportError> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(KERNEL)?;
+    for kernel in kernels {
+        let own = kernel_fields(kernel);
+        if kernel.values.is_empty() {
+            let empty = std::iter::repeat_n(String::new(), 10);
+            csv.write_record(own.iter().cloned().chain(empty))?;
+        }
+        for value in &kernel.values {
+            csv.write_record(own.iter().chain(&value_fields(value, kernel.simulated)))?;
+        }
+    }
+    csv.flush()?;
+    Ok(())
+}
+
+fn dispatch_fields(row: &DispatchRow) -> Vec<String> {
+    let mut fields = vec![row.number.to_string(), row.process.to_string(), row.agent.to_string(), row.kernel.clone()];
+    fields.extend(row.grid.iter().chain(&row.block).map(u32::to_string));
+    fields.extend([
+        row.stream.to_string(),
+        outcome_name(row.outcome).to_owned(),
+        row.reason.clone().unwrap_or_default(),
+        row.passes_done.to_string(),
+        row.passes_asked.to_string(),
+        row.window.map(|window| window.to_string()).unwrap_or_default(),
+        row.window_kind.map(window_kind_name).unwrap_or_default().to_owned(),
+        row.bytes.footprint.to_string(),
+        row.bytes.write_set.to_string(),
+        row.bytes.restored.total().to_string(),
+        row.bytes.captured.total().to_string(),
+        row.divergence.is_some().to_string(),
+    ]);
+    fields.extend(phase_fields(&row.phases));
+    fields
+}
+
+fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 7] {
+    [
+        reading.counter.name.clone(),
+        pass(reading.pass),
+        match reading.value {
+            Value::Count(count) => count.to_string(),
+            Value::Real(real) => real.to_string(),
+        },
+        reading.counter.unit.clone(),
+        simulated.to_string(),
+        reading.counter.derived.to_string(),
+        reading.instance.to_string(),
+    ]
+}
+
+fn kernel_fields(kernel: &KernelTotals) -> Vec<String> {
+    let mut fields = vec![kernel.kernel.clone(), kernel.chip.clone()];
+    fields.extend(
+        [
+            kernel.dispatches,
+            kernel.replayed,
+            kernel.counted,
+            kernel.declined,
+            kernel.divergent,
+            kernel.passes,
+            kernel.footprint_bytes_max,
+            kernel.write_set_bytes_max,
+        ]
+        .map(|number| number.to_string()),
+    );
+    fields.extend(phase_fields(&kernel.phases));
+    fields
+}
+
+fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 10] {
+    [
+        value.counter.name.clone(),
+        pass(value.pass),
+        value.counter.unit.clone(),
+        simulated.to_string(),
+        value.counter.derived.to_string(),
+        value.dispatches.to_string(),
+        value.mean.to_string(),
+        value.min.to_string(),
+        value.max.to_string(),
+        value.instance.to_string(),
+    ]
+}
+
+fn phase_fields(phases: &Phases) -> impl Iterator<Item = String> {
+    phases.named().into_iter().map(|(_, nanoseconds)| microseconds(nanoseconds).to_string())
+}
+
+/// Empty for a value that was evaluated from several passes.
+fn pass(pass: Option<u32>) -> String {
+    pass.map(|pass| pass.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,163 @@
+//! What stands before and after a table.
+
+use std::io::Write;
+
+use kreplay_store::{ProcessState, RunState};
+
+use crate::{Overview, ReportError, text};
+
+/// One line on the run, one on what became of its dispatches.
+pub(super) fn head(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    let (run, totals) = (&overview.run, &overview.totals);
+    writeln!(out, "{}: {}", text::name(&run.command.join(" "), 120), ending(overview))?;
+    let agents: Vec<String> = unique(overview.agents.iter().map(|agent| {
+        let simulated = if agent.simulated { ", simulated" } else { "" };
+        format!("{} ({}{simulated})", text::name(&agent.name, 40), text::name(&agent.chip, 40))
+    }));
+    if !agents.is_empty() {
+        writeln!(out, "on {}", agents.join(", "))?;
+    }
+    writeln!(
+        out,
+        "{} dispatches: {} replayed, {} counted once, {} declined; {} not selected; {} passes; {} divergent\n",
+        totals.dispatches,
+        totals.replayed,
+        totals.counted,
+        totals.declined,
+        totals.not_selected,
+        totals.passes,
+        totals.divergent
+    )?;
+    Ok(())
+}
+
+fn ending(overview: &Overview) -> String {
+    let run = &overview.run;
+    let ended = match (run.exit_code, run.exit_signal) {
+        (_, Some(signal)) => format!("ended by signal {signal}"),
+        (Some(code), None) => format!("exit code {code}"),
+        (None, None) => "not ended".to_owned(),
+    };
+    match run.end_unix_ns {
+        Some(end) => {
+            let took = u64::try_from(end.saturating_sub(run.start_unix_ns)).unwrap_or(0);
+            format!("{ended} after {}", text::time(took))
+        }
+        None => ended,
+    }
+}
+
+/// Where the time went, and everything that the reader must know about the values.
+pub(super) fn foot(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    phases(overview, out)?;
+    bytes(overview, out)?;
+    if overview.any_simulated() {
+        writeln!(
+            out,
+            "Simulated values come from the software GPU: instruction and byte counts are exact, times and cycles are \
+             those of a model."
+        )?;
+    }
+    warnings(overview, out)?;
+    missing(overview, out)
+}
+
+fn phases(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    let phases = &overview.totals.phases;
+    let total = phases.total();
+    if total == 0 {
+        return Ok(());
+    }
+    write!(out, "time in windows: {}", text::time(total))?;
+    for (name, time) in phases.named() {
+        if time > 0 {
+            write!(out, "; {name} {} ({:.0} %)", text::time(time), time as f64 / total as f64 * 100.0)?;
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn bytes(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    let bytes = &overview.totals.bytes;
+    if bytes.footprint == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "bytes: {} captured, {} restored, {} compared; largest footprint {}, largest write set {}, most host staging {}",
+        text::bytes(bytes.captured.total()),
+        text::bytes(bytes.restored.total()),
+        text::bytes(bytes.compared),
+        text::bytes(bytes.footprint),
+        text::bytes(bytes.write_set),
+        text::bytes(bytes.staging_high_water),
+    )?;
+    Ok(())
+}
+
+fn warnings(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    // The same reason in several processes is one line.
+    let mut merged: Vec<(String, String, u64)> = Vec::new();
+    for warning in &overview.warnings {
+        match merged.iter_mut().find(|(code, text, _)| *code == warning.code && *text == warning.text) {
+            Some(known) => known.2 += warning.dispatches,
+            None => merged.push((warning.code.clone(), warning.text.clone(), warning.dispatches)),
+        }
+    }
+    for (code, explanation, dispatches) in merged {
+        let (code, explanation) = (text::name(&code, 64), text::name(&explanation, 400));
+        match (dispatches, explanation.as_str()) {
+            (0, _) => writeln!(out, "warning ({code}): {explanation}")?,
+            (count, "") => writeln!(out, "declined {count} ({code})")?,
+            (count, _) => writeln!(out, "declined {count} ({code}): {explanation}")?,
+        }
+    }
+    Ok(())
+}
+
+fn missing(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    match overview.run.state {
+        RunState::Complete => {}
+        RunState::Recording => writeln!(
+            out,
+            "This file was never finished: kreplay still writes to it, or was ended. What was recorded is here."
+        )?,
+        RunState::Incomplete => writeln!(out, "Records are missing: kreplay could not write all that it received.")?,
+    }
+    for process in overview.lost_processes() {
+        writeln!(
+            out,
+            "Process {} ({}) ended without its last words; its {} finished records are here.",
+            process.pid,
+            text::name(&process.exe, 80),
+            process.records
+        )?;
+    }
+    let missing = overview.missing_records();
+    if missing > 0 && overview.run.state != RunState::Recording {
+        writeln!(out, "{missing} records that the program made are not in the file.")?;
+    }
+    if overview.processes.is_empty() {
+        writeln!(
+            out,
+            "No process of the program loaded a GPU runtime that kreplay knows, so there was nothing to profile."
+        )?;
+    } else if overview.totals.dispatches == 0
+        && overview.processes.iter().all(|process| process.state == ProcessState::Ended)
+    {
+        writeln!(out, "No kernel was recorded: none was launched, or the filters left all alone.")?;
+    }
+    Ok(())
+}
+
+/// The items in the order of their coming, each once.
+fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}

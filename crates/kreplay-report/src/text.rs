@@ -1,0 +1,110 @@
+//! Numbers and names for people.
+
+use kreplay_protocol::Value;
+
+/// A value: counts exactly, other numbers with six significant digits.
+pub(crate) fn value(value: Value) -> String {
+    match value {
+        Value::Count(count) => count.to_string(),
+        Value::Real(number) => real(number),
+    }
+}
+
+/// A number with six significant digits, whole numbers without a point.
+pub(crate) fn real(number: f64) -> String {
+    if !number.is_finite() {
+        return number.to_string();
+    }
+    if number == number.trunc() && number.abs() < 1e15 {
+        return format!("{number:.0}");
+    }
+    let magnitude = number.abs().log10().floor();
+    if (-4.0..6.0).contains(&magnitude) {
+        format!("{number:.*}", (5.0 - magnitude) as usize)
+    } else {
+        format!("{number:.5e}")
+    }
+}
+
+/// Bytes in the largest binary unit that leaves at least one.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match UNITS.into_iter().find(|(_, shift)| bytes >> shift > 0) {
+        Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / (1u64 << shift) as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// Nanoseconds in a unit that leaves at least one.
+pub(crate) fn time(nanoseconds: u64) -> String {
+    match nanoseconds {
+        0..1_000 => format!("{nanoseconds} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", nanoseconds as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", nanoseconds as f64 / 1e6),
+        _ => format!("{:.2} s", nanoseconds as f64 / 1e9),
+    }
+}
+
+/// A name of at most `most` characters: the middle of a longer one is left out. Control characters, which a program may
+/// put into a name, never reach the terminal.
+pub(crate) fn name(name: &str, most: usize) -> String {
+    let clean: Vec<char> = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if clean.len() <= most {
+        return clean.into_iter().collect();
+    }
+    let head = (most - 1) / 2;
+    let tail = most - 1 - head;
+    clean[..head].iter().chain(&['…']).chain(&clean[clean.len() - tail..]).collect()
+}
+
+/// One, two or three sizes, without trailing ones.
+pub(crate) fn sizes(sizes: [u32; 3]) -> String {
+    match sizes {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("{x}×{y}"),
+        [x, y, z] => format!("{x}×{y}×{z}"),
+    }
+}
+
+/// Where a value comes from, in the words of every output.
+pub(crate) fn source(simulated: bool, derived: bool) -> &'static str {
+    match (simulated, derived) {
+        (true, false) => "simulated",
+        (true, true) => "simulated, derived",
+        (false, false) => "measured",
+        (false, true) => "measured, derived",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_counts_exact() {
+        assert_eq!(value(Value::Count(u64::MAX)), "18446744073709551615");
+        assert_eq!(real(0.123_456_789), "0.123457");
+        assert_eq!(real(1234.5), "1234.50");
+        assert_eq!(real(3.0), "3");
+        assert_eq!(real(1.5e-7), "1.50000e-7");
+        assert_eq!(real(f64::NAN), "NaN");
+        assert_eq!(real(0.0), "0");
+    }
+
+    #[test]
+    fn sizes_and_times_have_units() {
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(3 << 29), "1.5 GiB");
+        assert_eq!(time(999), "999 ns");
+        assert_eq!(time(2_500_000), "2.5 ms");
+        assert_eq!(super::sizes([4, 1, 1]), "4");
+        assert_eq!(super::sizes([4, 1, 2]), "4×1×2");
+    }
+
+    #[test]
+    fn names_lose_their_middle_and_their_escapes() {
+        assert_eq!(name("short", 8), "short");
+        assert_eq!(name("abcdefghij", 5), "ab…ij");
+        assert_eq!(name("a\x1b[31mb", 20), "a\u{fffd}[31mb");
+    }
+}
