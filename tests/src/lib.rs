@@ -12,6 +12,7 @@ mod oracle;
 mod process;
 mod profile;
 mod program;
+pub mod readers;
 mod skip;
 mod write_set;
 
