@@ -51,6 +51,18 @@ pub fn store(bytes: &[u8]) -> bool {
         1,
         "a file appeared beside it"
     );
+    whole
+}
+
+fn read_all(path: &Path) -> Result<(), StoreError> {
+    let reader = Reader::open(path)?;
+    reader.run()?;
+    reader.processes()?;
+    reader.agents()?;
+    reader.plan_passes()?;
+    reader.windows()?;
+    reader.warnings()?;
+    reader.for_each_dispatch(|_| Ok(()))
 }
 
 /// Valid input of [`protocol`], to begin from.
