@@ -142,6 +142,29 @@ impl ChunkMap {
         }
     }
 
+    /// Marks `count` chunks from `first`; those past the end are ignored.
+    pub fn mark_run(&mut self, first: u64, count: u64) {
+        for chunk in first..first.saturating_add(count).min(self.chunks) {
+            self.mark(chunk);
+        }
+    }
+
+    /// Marks what another map of as many chunks marks.
+    pub fn unite(&mut self, other: &ChunkMap) {
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+
+    /// What is marked here and not in `other`.
+    pub fn without(&self, other: &ChunkMap) -> ChunkMap {
+        let mut rest = self.clone();
+        for (word, less) in rest.words.iter_mut().zip(&other.words) {
+            *word &= !less;
+        }
+        rest
+    }
+
     /// Whether a chunk is marked.
     pub fn marked(&self, chunk: u64) -> bool {
         chunk < self.chunks && self.words[(chunk / 64) as usize] >> (chunk % 64) & 1 == 1

@@ -91,7 +91,9 @@ impl Decline {
     /// One sentence for the user, and what to do about it.
     pub fn explanation(self) -> &'static str {
         match self {
-            Decline::GraphLaunch => "the kernel is part of a graph launch; run the program with graphs off to profile it",
+            Decline::GraphLaunch => {
+                "the kernel is part of a graph launch; run the program with graphs off to profile it"
+            }
             Decline::StreamCapture => "the launch was captured into a graph and did not run here; nothing is lost",
             Decline::CooperativeMultiDevice => {
                 "a cooperative launch spans several devices and cannot be replayed on one; profile it on one device"

@@ -49,6 +49,17 @@ pub enum Arguments {
     Unknown,
 }
 
+impl Arguments {
+    /// Their size in bytes, where known.
+    pub fn size(&self) -> Option<u32> {
+        match self {
+            Arguments::Known(bytes) => u32::try_from(bytes.len()).ok(),
+            Arguments::Size(bytes) => Some(*bytes),
+            Arguments::Unknown => None,
+        }
+    }
+}
+
 /// What is known of a launch. Cheap to make: the engine reads only `kernel` when the dispatch is not selected.
 #[derive(Clone, Debug)]
 pub struct DispatchInfo {

@@ -64,26 +64,41 @@ mod agent;
 mod counters;
 mod decline;
 mod dispatch;
+mod engine;
+mod gate;
+mod inventory;
+mod lock;
 mod policy;
+mod process;
 mod range;
 mod record;
 mod region;
 mod settings;
+mod shadow;
+mod staging;
+mod thread;
+mod timing;
+mod verify;
+mod window;
 
 pub use agent::{
     Agent, AgentDescription, AgentError, AgentId, Answer, Backing, Capabilities, ChunkMap, MemoryState, Move, Pair,
     Ticket, Tier, Towards,
 };
 pub use counters::{
-    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedCounter, PlannedPass, Reading, Request, Value,
-    Way,
+    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedCounter, PlannedPass, Reading, Request,
+    Value, Way,
 };
 pub use decline::Decline;
 pub use dispatch::{Arguments, DispatchId, DispatchInfo, Geometry, KernelInfo, Traits, WindowId};
+pub use engine::{Decision, Engine, RunGuard};
+pub use inventory::Retired;
 pub use policy::{Filter, PassEnd, Passes, Policy, Services, WindowStatus};
+pub use process::Process;
 pub use range::{Chunk, Range};
 pub use record::{
     AgentRecord, Bytes, ClosingReason, DispatchRecord, Divergence, Outcome, Phases, Recorder, WindowKind, WindowRecord,
 };
 pub use region::{Generation, ModuleVariable, Region, RegionKind, Writers};
 pub use settings::{Reach, RestoreMode, Settings, ShadowMode, VerifyMode, WindowMode};
+pub use window::{LastPass, Window};

@@ -54,6 +54,14 @@ pub struct WindowStatus {
     pub passes_done: u32,
 }
 
+impl WindowStatus {
+    /// Of a window that was closed before.
+    pub(crate) fn unknown() -> Self {
+        let outcome = Outcome::Declined { reason: crate::Decline::PassFailed, detail: String::new() };
+        Self { outcome, passes_done: 0 }
+    }
+}
+
 /// Decides how often a dispatch runs and what each pass does. One call of [`Policy::passes`] for each eligible dispatch,
 /// on the launching thread. A policy may launch work itself: such dispatches are declined as re-entrant.
 pub trait Policy: Send + Sync + 'static {

@@ -1,7 +1,7 @@
 //! Address ranges and chunks.
 
 /// A range of addresses as the agent sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Range {
     /// First address.
     pub base: u64,

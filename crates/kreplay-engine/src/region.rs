@@ -91,7 +91,9 @@ impl RegionKind {
             RegionKind::Variable { name } if is_marker(name) => Treatment::Skipped,
             RegionKind::Variable { .. } => Treatment::Captured,
             RegionKind::Host { copyable: true } | RegionKind::Managed { copyable: true } => Treatment::Captured,
-            RegionKind::Host { copyable: false } | RegionKind::Untracked => Treatment::Declines(Decline::UntrackedMemory),
+            RegionKind::Host { copyable: false } | RegionKind::Untracked => {
+                Treatment::Declines(Decline::UntrackedMemory)
+            }
             RegionKind::Managed { copyable: false } => Treatment::Declines(Decline::ManagedMemory),
             RegionKind::Imported => Treatment::Declines(Decline::ImportedMemory),
             RegionKind::KernelArguments => Treatment::Skipped,

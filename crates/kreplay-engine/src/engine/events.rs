@@ -1,0 +1,84 @@
+//! What interceptors report beside launches: regions, code, writes by calls.
+
+use super::{Engine, Event, RunGuard};
+use crate::inventory::{Inventory, Live};
+use crate::lock::lock;
+use crate::{Agent, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl<A: Agent> Engine<A> {
+    /// A region is live: its allocation succeeded. Waits while a window of another thread is open.
+    pub fn region_born(&self, region: Region) -> Generation {
+        let range = region.range;
+        let (generation, displaced) = self.change(|inventory| inventory.born(region));
+        if !displaced.is_empty() && self.process.first_warning("region_displaced") {
+            let message = format!(
+                "memory at {:#x} was allocated while an older allocation there was still known: its free was not seen",
+                range.base
+            );
+            self.tell(vec![Event::Warn("region_displaced", message)]);
+        }
+        self.gone(&displaced);
+        generation
+    }
+
+    /// The region with this base is about to be freed; call it *before* the free. Waits while a window of another
+    /// thread is open. `None` when no such region is known.
+    pub fn region_retire(&self, base: u64) -> Option<Retired> {
+        let retired = self.change(|inventory| inventory.retire(base))?;
+        self.gone(std::slice::from_ref(&retired));
+        Some(Retired(retired))
+    }
+
+    /// The free of a retired region failed: it is live after all.
+    pub fn region_reinstate(&self, retired: Retired) {
+        self.change(|inventory| inventory.reinstate(retired.0));
+    }
+
+    /// A call of the program (copy, memset) writes this range. Call it while the call's [`Engine::operation`] guard is
+    /// held. Only `--shadow trusted` needs it; otherwise it costs nothing.
+    pub fn region_written(&self, range: Range) {
+        if self.process.settings.shadow == ShadowMode::Trusted {
+            self.stale.written(range);
+        }
+    }
+
+    /// A code object is loaded, with these variables. `code` stands for it until it is unloaded.
+    pub fn code_loaded(&self, code: u64, variables: Vec<ModuleVariable>) {
+        let displaced = self.change(|inventory| inventory.code_loaded(code, variables));
+        self.gone(&displaced);
+    }
+
+    /// A code object is about to be unloaded: its variables are gone. Waits like [`Engine::region_retire`].
+    pub fn code_unloaded(&self, code: u64) {
+        let gone = self.change(|inventory| inventory.code_unloaded(code));
+        self.gone(&gone);
+    }
+
+    /// Any other device operation of the program (copy, memset, a submission of several packets) is about to be
+    /// submitted: hold the guard until it was. Waits while a window of another thread is open, so that the operation
+    /// cannot fall into it; the agent's [`Agent::drain`] waits for its completion.
+    pub fn operation(self: &Arc<Self>) -> RunGuard<A> {
+        RunGuard::new(self.gate.share())
+    }
+
+    /// Changes the inventory while no window of another thread is open.
+    fn change<T>(&self, change: impl FnOnce(&mut Inventory) -> T) -> T {
+        let _hold = self.gate.share();
+        let changed = change(&mut lock(&self.inventory));
+        self.inventory_changes.fetch_add(1, Ordering::Release);
+        changed
+    }
+
+    fn gone(&self, regions: &[Live]) {
+        if regions.is_empty() {
+            return;
+        }
+        let _hold = self.gate.share();
+        let mut shadow = lock(&self.shadow);
+        for region in regions {
+            shadow.region_gone(region);
+        }
+    }
+}

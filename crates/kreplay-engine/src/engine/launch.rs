@@ -1,0 +1,237 @@
+//! A launch by the program: filter, policy, verdict.
+
+use super::{Decision, Engine, Event, Looked, RunGuard};
+use crate::gate::Alone;
+use crate::inventory::Live;
+use crate::lock::lock;
+use crate::shadow::{Footprint, Placing, Unplaced};
+use crate::timing::Stopwatch;
+use crate::window::{Admitted, Window};
+use crate::{
+    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Passes, Phases, RestoreMode,
+    ShadowMode, WindowStatus, thread,
+};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Why a dispatch declines, and what the agent said.
+pub(crate) struct Refusal {
+    pub(crate) reason: Decline,
+    pub(crate) detail: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(reason: Decline, detail: impl ToString) -> Self {
+        Self { reason, detail: detail.to_string() }
+    }
+}
+
+impl From<Decline> for Refusal {
+    fn from(reason: Decline) -> Self {
+        Self { reason, detail: String::new() }
+    }
+}
+
+impl<A: Agent> Engine<A> {
+    /// A launch by the program is about to be submitted. `record` makes what the agent can submit again; it is called
+    /// only when the launch is to be replayed or recorded, and may decline itself.
+    ///
+    /// A launch that is not selected costs a relaxed load, the filter's lookup, and the gate's compare-and-swap.
+    pub fn dispatch(
+        self: &Arc<Self>,
+        info: &DispatchInfo,
+        record: impl FnOnce() -> Result<A::Work, Decline>,
+    ) -> Decision<A> {
+        let id = self.process.next_dispatch();
+        if self.is_finished() {
+            return self.run();
+        }
+        if !self.process.filter.select(&info.kernel) {
+            self.process.recorder.not_selected(self.description.id);
+            return self.run();
+        }
+        let start = self.process.elapsed();
+        let mut asked = self.plan.passes.len() as u32;
+        let mut phases = Phases::default();
+        match self.admit(id, start, info, record, &mut asked, &mut phases) {
+            Ok(window) => Decision::Window(window),
+            Err(refusal) => {
+                self.declined(id, start, info, asked, phases, refusal);
+                self.run()
+            }
+        }
+    }
+
+    /// The program's own launch, as it is, outside windows. What it writes is not seen.
+    fn run(self: &Arc<Self>) -> Decision<A> {
+        let hold = self.gate.share();
+        if self.process.settings.shadow == ShadowMode::Trusted {
+            self.stale.everything();
+        }
+        Decision::Run(RunGuard::new(hold))
+    }
+
+    fn admit(
+        self: &Arc<Self>,
+        id: DispatchId,
+        start: Duration,
+        info: &DispatchInfo,
+        record: impl FnOnce() -> Result<A::Work, Decline>,
+        asked: &mut u32,
+        phases: &mut Phases,
+    ) -> Result<Window<A>, Refusal> {
+        if self.gate.entered() {
+            return Err(Decline::Reentrant.into());
+        }
+        if self.lost.load(Ordering::Relaxed) {
+            return Err(Decline::AgentLost.into());
+        }
+        if let Some(reason) = info.traits.decline {
+            return Err(reason.into());
+        }
+        if lock(&self.refused).contains(&info.kernel.key) {
+            return Err(Refusal::new(Decline::PassFailed, "an earlier pass of this kernel did not end in time"));
+        }
+        *asked = match self.process.policy.passes(info, &self.plan) {
+            Passes::Once => 1,
+            Passes::Exactly(passes) | Passes::Until { bound: passes } => passes.max(1),
+        };
+        let mut work = None;
+        if *asked > 1 {
+            if info.traits.collective {
+                return Err(Decline::Collective.into());
+            }
+            if let Some(reason) = lock(&self.inventory).verdict(&info.arguments) {
+                return Err(reason.into());
+            }
+            work = Some(record()?);
+        }
+        let mut watch = Stopwatch::start();
+        let alone = self.enter();
+        watch.lap(&mut phases.drain);
+        let alone = alone?;
+        let (footprint, looked) = match work {
+            Some(_) => self.snapshot_place(info)?,
+            None => (Footprint::default(), Looked::All),
+        };
+        watch.lap(&mut phases.capture);
+        let admitted = Admitted {
+            id,
+            start,
+            asked: *asked,
+            work,
+            footprint,
+            looked,
+            phases: *phases,
+            info: info.clone(),
+            thread: thread::system_number(),
+        };
+        Window::open(Arc::clone(self), alone, admitted)
+    }
+
+    /// Takes the gate alone and drains the agent.
+    fn enter(self: &Arc<Self>) -> Result<Alone, Refusal> {
+        let deadline = Instant::now() + self.process.settings.drain_deadline;
+        let alone = self
+            .gate
+            .close(deadline)
+            .ok_or_else(|| Refusal::new(Decline::DrainTimeout, "another window or operation holds the agent"))?;
+        if self.unsettled.load(Ordering::Relaxed) {
+            // One glance: the work of a window that was given up may have ended since.
+            self.agent.settle(Instant::now()).map_err(|error| self.refuse(Decline::DrainTimeout, &error))?;
+            self.unsettled.store(false, Ordering::Relaxed);
+        }
+        self.agent.drain(deadline).map_err(|error| self.refuse(Decline::DrainTimeout, &error))?;
+        Ok(alone)
+    }
+
+    /// Decides which regions the window looks at, and finds backing for them.
+    fn snapshot_place(&self, info: &DispatchInfo) -> Result<(Footprint, Looked), Refusal> {
+        let settings = &self.process.settings;
+        let inventory = lock(&self.inventory);
+        // Regions may have been born since the first look.
+        if let Some(reason) = inventory.verdict(&info.arguments) {
+            return Err(reason.into());
+        }
+        let looked = lock(&self.reach).choose(settings.reach, info, &inventory);
+        let wanted: Vec<Live> = inventory
+            .captured()
+            .filter(|live| match &looked {
+                Looked::Only(bases) => bases.contains(&live.region.range.base),
+                Looked::All | Looked::Audit(_) => true,
+            })
+            .cloned()
+            .collect();
+        let placing = Placing {
+            staging: &self.process.staging,
+            agent: self.description.id,
+            reserve: settings.device_reserve,
+            observe: self.observes(),
+            observe_host: self.description.capabilities.observe_host,
+        };
+        drop(inventory);
+        let live = |base, generation| lock(&self.inventory).is_live(base, generation);
+        let placed = lock(&self.shadow).place(&wanted, live, &placing);
+        // Whether it succeeded or not: what this capture did not take is not needed any more.
+        self.process.staging.trim(self.description.id);
+        match placed {
+            Ok(footprint) => Ok((footprint, looked)),
+            Err(Unplaced::NoBacking(error)) => Err(Refusal::new(Decline::NoBacking, error)),
+            Err(Unplaced::Agent(error)) => Err(self.refuse(Decline::CaptureFailed, &error)),
+        }
+    }
+
+    /// Whether memory in device backing is compared, rather than copied whole.
+    fn observes(&self) -> bool {
+        self.process.settings.restore == RestoreMode::Observed && self.description.capabilities.observe
+    }
+
+    /// A refusal for what the agent said: `reason`, unless the agent is lost.
+    pub(crate) fn refuse(&self, reason: Decline, error: &AgentError) -> Refusal {
+        if let AgentError::Lost(_) = error {
+            self.lost.store(true, Ordering::Relaxed);
+            return Refusal::new(Decline::AgentLost, error);
+        }
+        Refusal::new(reason, error)
+    }
+
+    fn declined(
+        &self,
+        id: DispatchId,
+        start: Duration,
+        info: &DispatchInfo,
+        asked: u32,
+        phases: Phases,
+        refusal: Refusal,
+    ) {
+        let Refusal { reason, detail } = refusal;
+        let mut events = Vec::new();
+        if let Some(message) = self.process.first_decline(reason, &detail) {
+            events.push(Event::Warn(reason.name(), message));
+        }
+        let outcome = Outcome::Declined { reason, detail };
+        let status = WindowStatus { outcome: outcome.clone(), passes_done: 0 };
+        events.push(Event::Dispatch(Box::new(DispatchRecord {
+            id,
+            agent: self.description.id,
+            kernel: info.kernel.clone(),
+            geometry: info.geometry,
+            stream: info.stream,
+            argument_bytes: info.arguments.size(),
+            thread: thread::system_number(),
+            window: None,
+            outcome,
+            passes_asked: asked,
+            passes_done: 0,
+            divergence: None,
+            phases,
+            bytes: Bytes::default(),
+            write_set: None,
+            start,
+            notes: Vec::new(),
+        })));
+        events.push(Event::Ended(Box::new(info.clone()), status));
+        self.tell(events);
+    }
+}

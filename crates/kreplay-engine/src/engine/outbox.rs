@@ -1,0 +1,111 @@
+//! What the recorder and the policy are told, once no lock of the engine is held.
+
+use super::Engine;
+use crate::lock::lock;
+use crate::{
+    Agent, CountersError, Deliver, DispatchId, DispatchInfo, DispatchRecord, Recorder, WindowRecord, WindowStatus,
+};
+use crate::{Reading, process::Process};
+use std::sync::{Arc, Mutex};
+
+/// Something to tell.
+pub(crate) enum Event {
+    Dispatch(Box<DispatchRecord>),
+    Window(Box<WindowRecord>),
+    Warn(&'static str, String),
+    Ended(Box<DispatchInfo>, WindowStatus),
+    Readings(Arc<Readings>),
+}
+
+/// What waits until the gate is open.
+#[derive(Default)]
+pub(crate) struct Outbox(Mutex<Vec<Event>>);
+
+impl<A: Agent> Engine<A> {
+    /// Tells the recorder and the policy; from within a window of this thread, once the window is closed.
+    pub(crate) fn tell(&self, events: Vec<Event>) {
+        let mut waiting = lock(&self.outbox.0);
+        if self.gate.owned() {
+            waiting.extend(events);
+            return;
+        }
+        let before = std::mem::take(&mut *waiting);
+        drop(waiting);
+        for event in before.into_iter().chain(events) {
+            let Process { recorder, policy, .. } = &*self.process;
+            match event {
+                Event::Dispatch(record) => recorder.dispatch(*record),
+                Event::Window(record) => recorder.window(*record),
+                Event::Warn(key, message) => recorder.warn(key, message),
+                Event::Ended(info, status) => policy.ended(&info, &status),
+                Event::Readings(readings) => readings.release(recorder),
+            }
+        }
+    }
+}
+
+/// Readings on their way: they come from the counters at any time, and go to the recorder after the dispatch's record.
+pub(crate) struct Readings {
+    dispatches: Vec<DispatchId>,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Neither the record was told nor have the readings come.
+    Waiting,
+    /// The readings came first.
+    Came(Result<Vec<Reading>, CountersError>),
+    /// The record was told first.
+    Told(Arc<dyn Recorder>),
+    Delivered,
+}
+
+impl Readings {
+    /// For a window of these dispatches, in order.
+    pub(crate) fn new(dispatches: Vec<DispatchId>) -> Arc<Self> {
+        Arc::new(Self { dispatches, state: Mutex::new(State::Waiting) })
+    }
+
+    /// What the counters call.
+    pub(crate) fn deliver(self: &Arc<Self>) -> Deliver {
+        let readings = Arc::clone(self);
+        Box::new(move |result| {
+            let mut state = lock(&readings.state);
+            match std::mem::replace(&mut *state, State::Delivered) {
+                State::Told(recorder) => {
+                    drop(state);
+                    readings.hand_over(result, &recorder);
+                }
+                State::Waiting | State::Came(_) => *state = State::Came(result),
+                State::Delivered => {}
+            }
+        })
+    }
+
+    /// The dispatches' records were told.
+    fn release(&self, recorder: &Arc<dyn Recorder>) {
+        let mut state = lock(&self.state);
+        match std::mem::replace(&mut *state, State::Told(Arc::clone(recorder))) {
+            State::Came(result) => {
+                *state = State::Delivered;
+                drop(state);
+                self.hand_over(result, recorder);
+            }
+            State::Waiting | State::Told(_) => {}
+            State::Delivered => *state = State::Delivered,
+        }
+    }
+
+    fn hand_over(&self, result: Result<Vec<Reading>, CountersError>, recorder: &Arc<dyn Recorder>) {
+        match result {
+            Ok(mut readings) => {
+                for (index, dispatch) in self.dispatches.iter().enumerate() {
+                    let (own, rest) = readings.into_iter().partition(|reading| reading.dispatch as usize == index);
+                    readings = rest;
+                    recorder.readings(*dispatch, own);
+                }
+            }
+            Err(error) => recorder.warn("counters_lost", error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Which chunks of a footprint were written.
+
+use super::Tracked;
+use crate::{Chunk, ChunkMap, Range};
+
+/// One map a region of the footprint, in its order.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteSet {
+    chunk: Chunk,
+    maps: Vec<ChunkMap>,
+}
+
+impl WriteSet {
+    /// Nothing written.
+    pub(crate) fn empty(regions: &[Tracked], chunk: Chunk) -> Self {
+        Self { chunk, maps: regions.iter().map(|tracked| ChunkMap::new(chunk.count(tracked.range.bytes))).collect() }
+    }
+
+    /// Adds what an answer about the regions `index` found.
+    pub(crate) fn add(&mut self, index: &[usize], maps: &[ChunkMap]) {
+        for (index, map) in index.iter().zip(maps) {
+            self.maps[*index].unite(map);
+        }
+    }
+
+    /// Adds a whole region.
+    pub(crate) fn add_whole(&mut self, index: usize) {
+        let chunks = self.maps[index].chunks();
+        self.maps[index].mark_run(0, chunks);
+    }
+
+    /// Adds the chunks that `range` touches of region `index`, which begins at `base`.
+    pub(crate) fn add_range(&mut self, index: usize, base: u64, range: Range) {
+        if range.bytes == 0 {
+            return;
+        }
+        let first = (range.base - base) / self.chunk.bytes();
+        let last = (range.end() - 1 - base) / self.chunk.bytes();
+        self.maps[index].mark_run(first, last - first + 1);
+    }
+
+    /// What an answer about the regions `index` found beyond this set.
+    pub(crate) fn beyond(&self, index: &[usize], maps: &[ChunkMap]) -> Vec<ChunkMap> {
+        index.iter().zip(maps).map(|(index, map)| map.without(&self.maps[*index])).collect()
+    }
+
+    /// The map of a region.
+    pub(crate) fn map(&self, index: usize) -> &ChunkMap {
+        &self.maps[index]
+    }
+
+    /// Runs of chunks as ranges, by region; the last one cut at the region's end.
+    pub(crate) fn ranges<'a>(&'a self, regions: &'a [Tracked]) -> impl Iterator<Item = (usize, Range)> + 'a {
+        self.maps.iter().enumerate().flat_map(move |(index, map)| {
+            map.runs().map(move |run| (index, chunk_range(regions[index].range, run, self.chunk)))
+        })
+    }
+
+    /// Bytes in whole chunks, cut at the regions' ends.
+    pub(crate) fn bytes(&self, regions: &[Tracked]) -> u64 {
+        self.ranges(regions).map(|(_, range)| range.bytes).sum()
+    }
+}
+
+/// The range of a run of chunks of a region.
+fn chunk_range(region: Range, (first, count): (u64, u64), chunk: Chunk) -> Range {
+    let start = first * chunk.bytes();
+    let end = (start + count * chunk.bytes()).min(region.bytes);
+    Range::new(region.base + start, end - start)
+}
+
+/// Bytes in the marked chunks of a region.
+pub(crate) fn marked_bytes(region: Range, map: &ChunkMap, chunk: Chunk) -> u64 {
+    map.runs().map(|run| chunk_range(region, run, chunk).bytes).sum()
+}
+
+/// The first run of marked chunks of a region.
+pub(crate) fn first_marked(region: Range, map: &ChunkMap, chunk: Chunk) -> Option<Range> {
+    map.runs().next().map(|run| chunk_range(region, run, chunk))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Generation, Tier};
+
+    fn tracked(base: u64, bytes: u64) -> Tracked {
+        Tracked {
+            range: Range::new(base, bytes),
+            generation: Generation(1),
+            shadow: base + 0x10_0000,
+            tier: Tier::Device,
+            observed: true,
+            seen: true,
+            known: false,
+            stale: Vec::new(),
+            live: true,
+        }
+    }
+
+    #[test]
+    fn runs_become_ranges_cut_at_the_end() {
+        let regions = [tracked(0x1001, 1000), tracked(0x8000, 64)];
+        let chunk = Chunk::new(256).unwrap();
+        let mut set = WriteSet::empty(&regions, chunk);
+        let mut map = ChunkMap::new(4);
+        for marked in [1, 3] {
+            map.mark(marked);
+        }
+        set.add(&[0], &[map.clone()]);
+        set.add_whole(1);
+        let ranges: Vec<_> = set.ranges(&regions).collect();
+        let expected = [(0, 0x1101, 256), (0, 0x1301, 232), (1, 0x8000, 64)];
+        assert_eq!(ranges, expected.map(|(index, base, bytes)| (index, Range::new(base, bytes))));
+        assert_eq!(set.bytes(&regions), 552);
+        set.add_range(0, 0x1001, Range::new(0x1100, 2));
+        assert_eq!(set.map(0).runs().collect::<Vec<_>>(), [(0, 2), (3, 1)]);
+        map.mark(2);
+        let beyond = set.beyond(&[0], &[map]);
+        assert_eq!(first_marked(regions[0].range, &beyond[0], chunk), Some(Range::new(0x1201, 256)));
+        assert_eq!(marked_bytes(regions[0].range, &beyond[0], chunk), 256);
+    }
+}

@@ -1,0 +1,101 @@
+//! The counters in a window: a failure of theirs costs values, never the program.
+
+use crate::engine::Readings;
+use crate::{Counters, CountersError, Plan, PlannedPass};
+use std::sync::Arc;
+
+/// Drives the counters of one window and notes what failed.
+pub(crate) struct Counting {
+    counters: Option<Arc<dyn Counters>>,
+    /// A pass is being counted.
+    running: bool,
+    /// The pass being counted has lost values.
+    spoiled: bool,
+    counted: u32,
+    notes: Vec<String>,
+}
+
+impl Counting {
+    /// Opens a window of at most `dispatches` dispatches.
+    pub(crate) fn open(
+        counters: Option<&Arc<dyn Counters>>,
+        plan: &Plan,
+        dispatches: u32,
+    ) -> Result<Self, CountersError> {
+        if let Some(counters) = counters {
+            counters.open(plan, dispatches)?;
+        }
+        Ok(Self { counters: counters.cloned(), running: false, spoiled: false, counted: 0, notes: Vec::new() })
+    }
+
+    /// Pass `number` begins. `planned` is what it counts; `None` runs it uncounted.
+    pub(crate) fn begin(&mut self, number: u32, planned: Option<&PlannedPass>) {
+        let Some(counters) = &self.counters else { return };
+        let Some(planned) = planned else { return };
+        match counters.begin(planned) {
+            Ok(()) => (self.running, self.spoiled) = (true, false),
+            Err(error) => self.notes.push(format!("pass {number} ran uncounted: {error}")),
+        }
+    }
+
+    /// Whether a pass is being counted.
+    pub(crate) fn running(&self) -> bool {
+        self.running
+    }
+
+    /// Dispatch `index` follows.
+    pub(crate) fn before(&mut self, index: u32) {
+        self.mark(|counters| counters.before(index));
+    }
+
+    /// Dispatch `index` was submitted.
+    pub(crate) fn after(&mut self, index: u32) {
+        self.mark(|counters| counters.after(index));
+    }
+
+    fn mark(&mut self, call: impl FnOnce(&Arc<dyn Counters>) -> Result<(), CountersError>) {
+        if !self.running || self.spoiled {
+            return;
+        }
+        if let Some(Err(error)) = self.counters.as_ref().map(call) {
+            self.spoiled = true;
+            self.notes.push(format!("values of a pass are lost: {error}"));
+        }
+    }
+
+    /// The pass ends.
+    pub(crate) fn end(&mut self) {
+        if !std::mem::take(&mut self.running) {
+            return;
+        }
+        match self.counters.as_ref().map(|counters| counters.end()) {
+            Some(Err(error)) => self.notes.push(format!("values of a pass are lost: {error}")),
+            _ if self.spoiled => {}
+            _ => self.counted += 1,
+        }
+    }
+
+    /// The window ended well: its readings go to `readings`. Returns whether there will be any.
+    pub(crate) fn collect(&mut self, readings: &Arc<Readings>) -> bool {
+        let Some(counters) = self.counters.take() else { return false };
+        if self.counted == 0 {
+            counters.abandon();
+            return false;
+        }
+        counters.collect(readings.deliver());
+        true
+    }
+
+    /// The window ended without readings. Legal at any time, also twice.
+    pub(crate) fn abandon(&mut self) {
+        self.running = false;
+        if let Some(counters) = self.counters.take() {
+            counters.abandon();
+        }
+    }
+
+    /// What failed.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}

@@ -1,0 +1,72 @@
+//! Leaving a window early.
+
+use super::open::{Open, Stage};
+use crate::engine::Refusal;
+use crate::lock::lock;
+use crate::{Agent, AgentError, Decline};
+use std::sync::atomic::Ordering;
+
+impl<A: Agent> Open<A> {
+    /// A step failed: memory is put back, and the program's own launch will run from the snapshot, uncounted.
+    pub(super) fn give_up(&mut self, error: &AgentError) {
+        self.counting.abandon();
+        let reason = if self.captured { Decline::PassFailed } else { Decline::CaptureFailed };
+        let refusal = self.engine.refuse(reason, error);
+        self.stage = Stage::GivenUp(refusal);
+        if matches!(error, AgentError::Lost(_)) {
+            self.stuck = true;
+            return;
+        }
+        if matches!(error, AgentError::Deadline { .. }) {
+            lock(&self.engine.refused).insert(self.dispatch.info.kernel.key);
+        }
+        // What was queued may still be running, and memory cannot be put back under it. An error of it was told already.
+        match self.agent().settle(self.deadline()) {
+            Err(AgentError::Deadline { .. }) => return self.abandon_running(),
+            Err(lost @ AgentError::Lost(_)) => return self.lose(&lost),
+            Ok(()) | Err(_) => {}
+        }
+        if self.dirty {
+            match self.put_back() {
+                Ok(()) => {
+                    self.dirty = false;
+                    self.in_step = self.captured;
+                }
+                Err(AgentError::Deadline { .. }) => self.abandon_running(),
+                Err(error) => self.lose(&error),
+            }
+        }
+        self.watch.lap(&mut self.dispatch.phases.restore);
+    }
+
+    /// Work of ours does not end. Nothing more is touched until it has.
+    fn abandon_running(&mut self) {
+        self.stuck = true;
+        self.engine.unsettled.store(true, Ordering::Relaxed);
+        self.notes.push("a pass did not end and may run beside the program's own launch; memory is not sure".into());
+    }
+
+    /// Memory could not be put back: the agent is not to be relied on.
+    fn lose(&mut self, error: &AgentError) {
+        self.engine.lost.store(true, Ordering::Relaxed);
+        self.stuck = true;
+        let detail = if self.dirty { format!("memory could not be put back: {error}") } else { error.to_string() };
+        self.stage = Stage::GivenUp(Refusal::new(Decline::AgentLost, detail));
+    }
+
+    /// The window was dropped without being closed. Before it was handed back, memory is put back; after that the
+    /// program's launch may have been submitted, and what memory holds is the program's.
+    pub(super) fn dropped(mut self) {
+        if matches!(self.stage, Stage::Opened) {
+            let dropped = AgentError::Failed { call: "window", status: "it was dropped before it was run".into() };
+            self.give_up(&dropped);
+        } else {
+            self.counting.abandon();
+            if let Stage::HandedBack = self.stage {
+                self.stage = Stage::GivenUp(Refusal::new(Decline::PassFailed, "the window was dropped before its end"));
+                self.in_step = false;
+            }
+        }
+        self.finish();
+    }
+}
