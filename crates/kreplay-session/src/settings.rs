@@ -7,6 +7,11 @@ use kreplay_protocol as protocol;
 
 use crate::SessionError;
 
+/// A switch for tests only, in the environment of the profiled program: with the value 1 nothing is put back between
+/// passes, so that a test can show that it would notice. It is no setting of the command, so that no run has it by
+/// accident.
+const SKIP_RESTORE: &str = "KREPLAY_TEST_SKIP_RESTORE";
+
 /// What the engine is told. Where the command leaves a choice to the engine, the engine's default stands.
 pub(crate) fn engine_settings(settings: &protocol::Settings) -> Result<engine::Settings, SessionError> {
     let default = engine::Settings::default();
@@ -46,7 +51,7 @@ pub(crate) fn engine_settings(settings: &protocol::Settings) -> Result<engine::S
         device_reserve: settings.limits.device_reserve_bytes.unwrap_or(default.device_reserve),
         host_budget: settings.limits.host_budget_bytes.unwrap_or(default.host_budget),
         record_write_sets: settings.record_ranges,
-        ..default
+        skip_restore_for_tests: std::env::var_os(SKIP_RESTORE).is_some_and(|value| value == "1"),
     })
 }
 
