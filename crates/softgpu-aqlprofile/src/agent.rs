@@ -14,8 +14,11 @@ const INFO_DEVICE: u32 = 17;
 /// `HSA_DEVICE_TYPE_GPU`.
 const DEVICE_GPU: u32 = 1;
 
-/// Asks the ROCr in this process. Where none is loaded, no handle can be right or wrong and none can do harm, since nothing can submit
-/// a packet.
+/// `HSA_STATUS_ERROR_NOT_INITIALIZED`.
+const NOT_INITIALIZED: Status = 0x100b;
+
+/// Asks the ROCr in this process. Where none is running, no handle can be right or wrong and none can do harm, since
+/// nothing can submit a packet.
 pub(crate) fn check(agent: Agent) -> Result<(), Error> {
     if agent.handle == 0 {
         return Err(Error::Agent("its handle is zero".to_owned()));
@@ -24,6 +27,9 @@ pub(crate) fn check(agent: Agent) -> Result<(), Error> {
     let mut device = 0_u32;
     // SAFETY: ROCr's own function; the attribute is four bytes long.
     let status = unsafe { get_info(agent, INFO_DEVICE, (&raw mut device).cast()) };
+    if status == NOT_INITIALIZED {
+        return Ok(());
+    }
     if status != STATUS_SUCCESS {
         return Err(Error::Agent(format!("ROCr answers with status {status:#x}")));
     }

@@ -4,6 +4,11 @@
 //!  catalogue   what AMD's chips can count: names, blocks, event numbers, units; metrics; sets      pure, works without a device
 //!  expression  metrics are expressions over counters                                               pure
 //!  planner     a request into the fewest passes that the slots of the blocks allow                 pure
+//!  library     AMD's AQL profile library, through ROCr's extension table or opened by name
+//!  queue       what is needed of the agent: packets on its queue, and memory
+//!  profile     the buffers and packets of one group of counters
+//!  agent       the engine's `Counters`: windows, passes, readings around each dispatch
+//!  decode      from stored values to readings and metrics, on a thread of its own (`worker`)
 //! ```
 //!
 //! A counter sits in a *block* of the chip. Every instance of a block has a few *slots*; an event takes one in each
@@ -13,11 +18,26 @@
 //! Whether values are simulated is a property of the agent, not of the catalogue; the catalogue only knows which
 //! counters the software GPU offers ([`Catalogue::of`] with `simulated`).
 
+mod agent;
 mod catalogue;
+mod decode;
 mod expression;
+mod ffi;
+mod library;
 mod near;
 mod planner;
+mod profile;
+mod queue;
+mod window;
+mod worker;
 
+pub use agent::AqlCounters;
 pub use catalogue::{Block, Catalogue, Counter, DERIVED, Metric, Set};
+pub use decode::Device;
 pub use expression::{Evaluation, Expression, ExpressionError};
+pub use library::Library;
 pub use planner::pack;
+pub use queue::{PacketQueue, SharedBuffer};
+
+#[cfg(test)]
+mod agent_tests;

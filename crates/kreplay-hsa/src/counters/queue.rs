@@ -1,0 +1,57 @@
+//! What the counters need of the agent: packets on its queue, and memory.
+
+use kreplay_engine::CountersError;
+
+/// Memory that host and device see under one address.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SharedBuffer {
+    /// Where it lies, for both.
+    pub address: u64,
+    /// Its length.
+    pub bytes: usize,
+    /// The agent's own mark.
+    pub token: u64,
+}
+
+/// The agent's own queue, as the counters use it.
+///
+/// A packet is a whole AQL packet of 16 words: a vendor packet whose header has the barrier bit and system fences set, so it begins
+/// when everything before it has ended, and what it stores can be seen by the host. It has no completion signal. The header (the low half of word 0) is to be
+/// stored last, as for any AQL packet.
+///
+/// Packets and the dispatches that they count must be ordered: on one queue, or with one waited for before the other is
+/// submitted.
+///
+/// # Safety
+/// Host and device may read and write `bytes` bytes at `address` of a buffer, until it is given back.
+pub unsafe trait PacketQueue: Send + Sync + 'static {
+    /// Puts packets into the queue, in order, and rings the doorbell.
+    ///
+    /// # Errors
+    /// Any [`CountersError`]; none of the packets is in the queue then.
+    fn submit_packets(&self, packets: &[[u32; 16]]) -> Result<(), CountersError>;
+
+    /// Memory from which the command processor can execute, aligned to 256 bytes.
+    ///
+    /// # Errors
+    /// Any [`CountersError`].
+    fn alloc_command(&self, bytes: usize) -> Result<SharedBuffer, CountersError>;
+
+    /// Memory that the command processor can write and the host can read, coherent, aligned to 256 bytes.
+    ///
+    /// # Errors
+    /// Any [`CountersError`].
+    fn alloc_output(&self, bytes: usize) -> Result<SharedBuffer, CountersError>;
+
+    /// Takes a buffer back. Nothing on the device uses it any more.
+    fn free(&self, buffer: SharedBuffer);
+
+    /// Waits until every packet and dispatch of the queue has ended, with the agent's own deadline.
+    ///
+    /// # Errors
+    /// Any [`CountersError`], also when the deadline has passed or the queue has failed.
+    fn settle(&self) -> Result<(), CountersError>;
+}
+
+/// The low half of word 0 of a packet: vendor specific (type 0), barrier, acquire and release at system scope.
+pub(super) const VENDOR_HEADER: u32 = 1 << 8 | 2 << 9 | 2 << 11;
