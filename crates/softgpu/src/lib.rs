@@ -22,4 +22,10 @@
 //! sees, with the mnemonic or address in a message; never a normal completion.
 
 pub mod contract;
+pub mod device;
+pub mod event;
+pub mod fault;
+pub mod memory;
 pub mod pmc;
+pub mod queue;
+pub mod topology;

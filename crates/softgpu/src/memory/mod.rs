@@ -1,0 +1,23 @@
+//! The GPU's view of this process's memory: what is allocated, what is mapped, who wrote what.
+//!
+//! A GPU address is a host address. What tells them apart is the **mapping table**: a dispatch or a copy may touch
+//! exactly the pages that are mapped for the GPU at the time. Everything else is a memory fault, as on a real GPU.
+//!
+//! - [`AddressSpace`] owns allocations and registrations and publishes a sorted [`Table`] after every change.
+//! - A [`View`] is one reader's hold on such a table: while it lives, what the table maps stays in memory. So a range
+//!   that is freed while a dispatch runs faults for every later dispatch, and is given back to the host when the running
+//!   one ends.
+//! - A [`Recorder`] keeps what a dispatch overwrote: the write oracle.
+
+mod allocation;
+mod backing;
+mod recorder;
+mod space;
+mod table;
+mod view;
+
+pub use allocation::{Allocation, MemoryKind, PointerInfo};
+pub use recorder::{Range, Recorder, WriteSet};
+pub use space::{AddressSpace, MemoryCounts, MemoryError};
+pub use table::{Entry, Table};
+pub use view::View;

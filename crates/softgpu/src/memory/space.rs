@@ -1,0 +1,307 @@
+//! Allocations, registrations and the table published from them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::allocation::{Allocation, MemoryKind, PointerInfo, Registration};
+use super::backing::Backing;
+use super::table::{Entry, Table};
+use crate::topology::{CPU_NODE, GPU_NODE, PAGE};
+
+/// Why a memory call was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// The device's limit is reached.
+    #[error("{asked} bytes of device memory were asked for, {free} of {limit} are free; raise SOFTGPU_MEMORY_MIB")]
+    OutOfDeviceMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes free.
+        free: u64,
+        /// The device's limit.
+        limit: u64,
+    },
+    /// The host refused.
+    #[error("the host gave no memory for {asked} bytes: {why}")]
+    OutOfHostMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// The host's words.
+        why: String,
+    },
+    /// Nothing is known at this address.
+    #[error("{0:#x} is the start of no allocation or registration")]
+    Unknown(u64),
+    /// A size of zero or past the end of the address space.
+    #[error("{bytes} bytes at {address:#x} are no range")]
+    BadRange {
+        /// First address.
+        address: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+}
+
+/// Live ranges, for leak tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryCounts {
+    /// Allocations of device memory.
+    pub vram: u64,
+    /// Allocations of host memory.
+    pub host: u64,
+    /// Registered ranges.
+    pub registered: u64,
+    /// Bytes of device memory in use.
+    pub vram_bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    allocations: BTreeMap<u64, Allocation>,
+    registrations: BTreeMap<u64, Registration>,
+    vram_used: u64,
+}
+
+/// All memory that the GPU knows of.
+#[derive(Debug)]
+pub struct AddressSpace {
+    inner: Mutex<Inner>,
+    table: RwLock<Arc<Table>>,
+    limit: u64,
+}
+
+impl AddressSpace {
+    /// An empty space with `limit` bytes of device memory.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Self { inner: Mutex::default(), table: RwLock::default(), limit }
+    }
+
+    /// Bytes of device memory in all.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Bytes of device memory that are free.
+    #[must_use]
+    pub fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.lock().vram_used)
+    }
+
+    /// The table as it is now.
+    #[must_use]
+    pub fn table(&self) -> Arc<Table> {
+        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Allocates zeroed memory, rounded up to whole pages. It is not mapped for the GPU yet.
+    ///
+    /// # Errors
+    /// [`MemoryError`] when the limit or the host says no, or for no bytes at all.
+    pub fn allocate(&self, kind: MemoryKind, bytes: u64, flags: u32, writable: bool) -> Result<u64, MemoryError> {
+        let bad = MemoryError::BadRange { address: 0, bytes };
+        let rounded = bytes.checked_next_multiple_of(PAGE).filter(|&b| b > 0).ok_or(bad)?;
+        let mut inner = self.lock();
+        if kind == MemoryKind::Vram {
+            let free = self.limit.saturating_sub(inner.vram_used);
+            if rounded > free {
+                return Err(MemoryError::OutOfDeviceMemory { asked: bytes, free, limit: self.limit });
+            }
+        }
+        let backing =
+            Backing::map(rounded).map_err(|e| MemoryError::OutOfHostMemory { asked: bytes, why: e.to_string() })?;
+        if kind == MemoryKind::Vram {
+            inner.vram_used += rounded;
+        }
+        let base = backing.base();
+        let node = if matches!(kind, MemoryKind::Vram | MemoryKind::Scratch) { GPU_NODE } else { CPU_NODE };
+        inner.allocations.insert(
+            base,
+            Allocation { backing: Arc::new(backing), kind, node, flags, writable, mapped: 0, user_data: 0 },
+        );
+        Ok(base)
+    }
+
+    /// Frees an allocation: later accesses fault. Its pages go back to the host when no running dispatch holds them.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`] when `base` is the start of no allocation.
+    pub fn free(&self, base: u64) -> Result<(), MemoryError> {
+        let mut inner = self.lock();
+        let gone = inner.allocations.remove(&base).ok_or(MemoryError::Unknown(base))?;
+        if gone.kind == MemoryKind::Vram {
+            inner.vram_used -= gone.backing.bytes();
+        }
+        if gone.mapped > 0 {
+            self.publish(&inner);
+        }
+        Ok(())
+    }
+
+    /// Notes memory of the program that the GPU may be given; it is not mapped yet.
+    ///
+    /// # Errors
+    /// [`MemoryError::BadRange`] for no bytes or a range past the end of the address space.
+    pub fn register(&self, address: u64, bytes: u64, flags: u32) -> Result<(), MemoryError> {
+        let bad = MemoryError::BadRange { address, bytes };
+        let end = address.checked_add(bytes).filter(|_| bytes > 0 && address > 0).ok_or(bad.clone())?;
+        end.checked_next_multiple_of(PAGE).ok_or(bad)?;
+        let mut inner = self.lock();
+        if inner.allocations.contains_key(&address) {
+            return Ok(());
+        }
+        let known = inner.registrations.entry(address).or_insert(Registration {
+            bytes,
+            flags,
+            count: 0,
+            mapped: 0,
+            user_data: 0,
+        });
+        known.count += 1;
+        known.bytes = known.bytes.max(bytes);
+        Ok(())
+    }
+
+    /// Takes one registration back; with the last one the range is unmapped.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`] when nothing was registered at this address.
+    pub fn deregister(&self, address: u64) -> Result<(), MemoryError> {
+        let mut inner = self.lock();
+        let Some(known) = inner.registrations.get_mut(&address) else {
+            let allocated = inner.allocations.contains_key(&address);
+            return if allocated { Ok(()) } else { Err(MemoryError::Unknown(address)) };
+        };
+        known.count -= 1;
+        if known.count == 0 {
+            inner.registrations.remove(&address);
+            self.publish(&inner);
+        }
+        Ok(())
+    }
+
+    /// Lets the GPU touch an allocation or registration (its whole pages, as a real GPU's tables do).
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`] when `address` is the start of neither.
+    pub fn map(&self, address: u64) -> Result<(), MemoryError> {
+        let mut inner = self.lock();
+        let first = {
+            let mapped = mapped_mut(&mut inner, address)?;
+            *mapped += 1;
+            *mapped == 1
+        };
+        if first {
+            self.publish(&inner);
+        }
+        Ok(())
+    }
+
+    /// Takes the GPU's access away; what is not mapped stays so.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`] when `address` is the start of no allocation or registration.
+    pub fn unmap(&self, address: u64) -> Result<(), MemoryError> {
+        let mut inner = self.lock();
+        let was = std::mem::take(mapped_mut(&mut inner, address)?);
+        if was > 0 {
+            self.publish(&inner);
+        }
+        Ok(())
+    }
+
+    /// What holds `address`, whether mapped or not.
+    #[must_use]
+    pub fn pointer(&self, address: u64) -> Option<PointerInfo> {
+        let inner = self.lock();
+        if let Some((&base, a)) = inner.allocations.range(..=address).next_back()
+            && address < base + a.backing.bytes()
+        {
+            return Some(PointerInfo {
+                kind: a.kind,
+                node: a.node,
+                flags: a.flags,
+                base,
+                bytes: a.backing.bytes(),
+                mapped: a.mapped > 0,
+                user_data: a.user_data,
+            });
+        }
+        let (&base, r) = inner.registrations.range(..=address).next_back()?;
+        (address < base + r.bytes).then_some(PointerInfo {
+            kind: MemoryKind::Registered,
+            node: CPU_NODE,
+            flags: r.flags,
+            base,
+            bytes: r.bytes,
+            mapped: r.mapped > 0,
+            user_data: r.user_data,
+        })
+    }
+
+    /// Hangs a word of the runtime on what starts at or holds `address`.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`] when nothing does.
+    pub fn set_user_data(&self, address: u64, value: usize) -> Result<(), MemoryError> {
+        let base = self.pointer(address).ok_or(MemoryError::Unknown(address))?.base;
+        let mut inner = self.lock();
+        if let Some(a) = inner.allocations.get_mut(&base) {
+            a.user_data = value;
+        } else if let Some(r) = inner.registrations.get_mut(&base) {
+            r.user_data = value;
+        }
+        Ok(())
+    }
+
+    /// Live ranges.
+    #[must_use]
+    pub fn counts(&self) -> MemoryCounts {
+        let inner = self.lock();
+        let of = |kind| inner.allocations.values().filter(|a| a.kind == kind).count() as u64;
+        MemoryCounts {
+            vram: of(MemoryKind::Vram),
+            host: of(MemoryKind::Host),
+            registered: inner.registrations.len() as u64,
+            vram_bytes: inner.vram_used,
+        }
+    }
+
+    /// Mapped device memory, base and end, in order: where a fault test may aim.
+    #[must_use]
+    pub fn mapped_vram(&self) -> Vec<(u64, u64)> {
+        let inner = self.lock();
+        let mapped = inner.allocations.iter().filter(|(_, a)| a.kind == MemoryKind::Vram && a.mapped > 0);
+        mapped.map(|(&base, a)| (base, base + a.backing.bytes())).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Builds and publishes the table; called with the lock held, so tables follow each other in order.
+    fn publish(&self, inner: &Inner) {
+        let allocated = inner.allocations.iter().filter(|(_, a)| a.mapped > 0).map(|(&base, a)| Entry {
+            base,
+            end: base + a.backing.bytes(),
+            writable: a.writable,
+            backing: Some(Arc::clone(&a.backing)),
+        });
+        let registered = inner.registrations.iter().filter(|(_, r)| r.mapped > 0).map(|(&base, r)| Entry {
+            base: base & !(PAGE - 1),
+            end: (base + r.bytes).next_multiple_of(PAGE),
+            writable: true,
+            backing: None,
+        });
+        let table = Arc::new(Table::new(allocated.chain(registered).collect()));
+        *self.table.write().unwrap_or_else(PoisonError::into_inner) = table;
+    }
+}
+
+fn mapped_mut(inner: &mut Inner, address: u64) -> Result<&mut u32, MemoryError> {
+    if let Some(a) = inner.allocations.get_mut(&address) {
+        return Ok(&mut a.mapped);
+    }
+    inner.registrations.get_mut(&address).map(|r| &mut r.mapped).ok_or(MemoryError::Unknown(address))
+}
