@@ -21,6 +21,6 @@ pub use locate::{binary, build_folder, library};
 pub use oracle::{OracleLine, read_oracle};
 pub use process::{DEADLINE, Ended, run};
 pub use profile::{Profile, Profiled, plain};
-pub use program::{Program, programs};
+pub use program::{Program, program, programs};
 pub use skip::{missing, skipped};
 pub use write_set::compare_write_sets;

@@ -62,6 +62,16 @@ impl Profile {
         self.options(["-c", "SQ_WAVES", "--passes", &passes.to_string()])
     }
 
+    /// Keeps the write set of each dispatch, range by range.
+    pub fn write_sets(self) -> Self {
+        self.options(["--record-ranges"])
+    }
+
+    /// Leaves every restore out: what then goes wrong shows what the restore is for.
+    pub fn without_restore(self) -> Self {
+        self.environment("KREPLAY_TEST_SKIP_RESTORE", "1")
+    }
+
     /// Sets a variable of the environment.
     pub fn environment(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.push((name.to_owned(), value.into()));
@@ -110,6 +120,14 @@ impl Profiled {
             })
             .unwrap_or_else(|error| panic!("{error}"));
         rows
+    }
+
+    /// The dispatches of the kernels whose name holds `kernel`.
+    ///
+    /// # Panics
+    /// When the file cannot be read.
+    pub fn dispatches_of(&self, kernel: &str) -> Vec<DispatchRow> {
+        self.dispatches().into_iter().filter(|row| row.kernel.contains(kernel)).collect()
     }
 
     /// A path in the run's own folder.

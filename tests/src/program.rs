@@ -31,6 +31,15 @@ pub fn programs() -> Vec<Program> {
     programs
 }
 
+/// The program with this name.
+///
+/// # Panics
+/// When there is none.
+pub fn program(name: &str) -> Program {
+    let found = programs().into_iter().find(|program| program.name == name);
+    found.unwrap_or_else(|| panic!("there is no test program {name}"))
+}
+
 fn read(source: PathBuf) -> Program {
     let text = std::fs::read_to_string(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
     let kernels = |prefix| {

@@ -44,13 +44,23 @@ pub fn compare_write_sets(dispatches: &[DispatchRow], oracle: &[OracleLine]) -> 
         });
         let place = place.unwrap_or_else(|| panic!("the oracle saw no kernel run as often and as large as {name}"));
         let lines = &by_object[&order.remove(place)];
+        // A window has the agent for itself, so the passes of one dispatch lie side by side. Threads that launch the same
+        // kernel at once may be numbered in another order than they ran in.
         let mut first = 0;
-        for row in rows {
-            if row.outcome == Outcome::Replayed {
-                compare(row, lines[first]);
-                compared += 1;
-            }
+        let mut runs: Vec<Option<&OracleLine>> = Vec::new();
+        for row in &rows {
+            runs.push(Some(lines[first]));
             first += passes(row);
+        }
+        for (place, row) in rows.into_iter().enumerate().filter(|(_, row)| row.outcome == Outcome::Replayed) {
+            let own = runs[place].is_some_and(|line| difference(row, line).is_none());
+            let other = || runs.iter().position(|run| run.is_some_and(|line| difference(row, line).is_none()));
+            let Some(found) = own.then_some(place).or_else(other) else {
+                let why = runs[place].and_then(|line| difference(row, line)).unwrap_or_default();
+                panic!("{} dispatch {}: {why}", row.kernel, row.number);
+            };
+            runs[found] = None;
+            compared += 1;
         }
     }
     compared
@@ -66,19 +76,19 @@ fn items(row: &DispatchRow) -> [u32; 3] {
     std::array::from_fn(|axis| row.grid[axis] * row.block[axis])
 }
 
-fn compare(row: &DispatchRow, line: &OracleLine) {
-    assert!(!row.write_set_cut, "{}: the write set in the file is cut short", row.kernel);
+/// What is in one and not in the other, if anything.
+fn difference(row: &DispatchRow, line: &OracleLine) -> Option<String> {
+    if row.write_set_cut {
+        return Some("the write set in the file is cut short".to_owned());
+    }
     let mut chunks = BTreeSet::new();
     for range in &row.write_set {
         let mut base = range.base;
         while base < range.base + range.bytes {
             let end = (base + CHUNK).min(range.base + range.bytes);
-            assert!(
-                line.changed.iter().any(|[address, bytes]| *address < end && address + bytes > base),
-                "{} dispatch {}: the chunk {base:#x} is in the write set, but nothing in it changed",
-                row.kernel,
-                row.number
-            );
+            if !line.changed.iter().any(|[address, bytes]| *address < end && address + bytes > base) {
+                return Some(format!("the chunk {base:#x} is in the write set, but nothing in it changed"));
+            }
             chunks.insert((base, end));
             base = end;
         }
@@ -87,10 +97,77 @@ fn compare(row: &DispatchRow, line: &OracleLine) {
         let mut at = *address;
         while at < address + bytes {
             let chunk = chunks.range(..=(at, u64::MAX)).next_back().filter(|(_, end)| at < *end);
-            let (_, end) = chunk.unwrap_or_else(|| {
-                panic!("{} dispatch {}: {at:#x} changed, but is not in the write set", row.kernel, row.number)
-            });
+            let Some((_, end)) = chunk else {
+                return Some(format!("{at:#x} changed, but is not in the write set"));
+            };
             at = *end;
         }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(write_set: &[(u64, u64)]) -> DispatchRow {
+        let write_set = write_set.iter().map(|&(base, bytes)| kreplay_protocol::Range { base, bytes }).collect();
+        DispatchRow {
+            process: 1,
+            number: 1,
+            agent: 1,
+            simulated: true,
+            kernel: "k".to_owned(),
+            grid: [1; 3],
+            block: [64, 1, 1],
+            stream: 0,
+            thread: 0,
+            argument_bytes: None,
+            start_ns: 0,
+            end_ns: 0,
+            outcome: Outcome::Replayed,
+            reason: None,
+            detail: String::new(),
+            passes_asked: 2,
+            passes_done: 2,
+            window: Some(1),
+            window_kind: None,
+            write_set,
+            write_set_cut: false,
+            bytes: Default::default(),
+            phases: Default::default(),
+            divergence: None,
+            audit: None,
+            notes: Vec::new(),
+            readings: Vec::new(),
+        }
+    }
+
+    fn line(changed: &[[u64; 2]]) -> OracleLine {
+        OracleLine { kernel_object: 7, grid: [64, 1, 1], changed: changed.to_vec() }
+    }
+
+    #[test]
+    fn equal_write_sets_have_no_difference() {
+        let written = line(&[[0x1004, 4], [0x1ffc, 8], [0x5000, 1]]);
+        assert_eq!(difference(&row(&[(0x1000, 0x2000), (0x5000, 64)]), &written), None);
+        assert_eq!(difference(&row(&[]), &line(&[])), None);
+    }
+
+    #[test]
+    fn a_chunk_too_many_or_too_few_is_told() {
+        let written = line(&[[0x1004, 4]]);
+        assert!(difference(&row(&[(0x1000, 0x2000)]), &written).is_some_and(|why| why.contains("0x2000")));
+        assert!(difference(&row(&[]), &written).is_some_and(|why| why.contains("0x1004")));
+        let across = line(&[[0x1ffc, 8]]);
+        assert!(difference(&row(&[(0x1000, 0x1000)]), &across).is_some_and(|why| why.contains("0x2000")));
+    }
+
+    #[test]
+    fn kernels_are_found_by_their_grids_and_passes() {
+        let mut other = line(&[]);
+        other.kernel_object = 1;
+        let oracle = [other.clone(), line(&[[0x1000, 4]]), line(&[[0x1000, 8]]), other.clone(), other];
+        assert_eq!(compare_write_sets(&[row(&[(0x1000, 0x1000)])], &oracle), 1);
     }
 }
