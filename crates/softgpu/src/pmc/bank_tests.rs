@@ -135,16 +135,16 @@ fn a_read_counts_on_and_a_stop_stands_still() {
 }
 
 #[test]
-fn fused_off_units_read_zero() {
+fn units_that_are_not_there_read_zero() {
     let block = Block::find(BlockId::TCP).expect("TCP");
     let events = everywhere(block, 29);
     let bank = CounterBank::new();
     run(&bank, Command::Start(events.clone()), &Buffer::poisoned(0)).expect("starts");
     bank.accumulate(&stats(1000));
     let values = read(&bank, &events);
-    let (working, fused) = values.split_at((block.working * block.samples()) as usize);
+    let (working, absent) = values.split_at((block.working * block.samples()) as usize);
     assert!(working.iter().all(|value| *value > 0));
-    assert!(fused.iter().all(|value| *value == 0));
+    assert!(absent.iter().all(|value| *value == 0));
 }
 
 #[test]

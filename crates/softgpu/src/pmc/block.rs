@@ -7,9 +7,9 @@
 
 /// Shader engines of the device. The topology says the same.
 pub const SHADER_ENGINES: u32 = 8;
-/// Compute units of a shader engine that are not fused off.
-pub const CUS_PER_SHADER_ENGINE: u32 = 13;
-/// Compute units of the device, as an MI210 has them. The topology says the same.
+/// Compute units of a shader engine: the software GPU has one of the 16 that the hardware has room for.
+pub const CUS_PER_SHADER_ENGINE: u32 = 1;
+/// Compute units of the device. The topology says the same.
 pub const COMPUTE_UNITS: u32 = SHADER_ENGINES * CUS_PER_SHADER_ENGINE;
 
 /// A block's number in the AQL profile interface (`hsa_ven_amd_aqlprofile_block_name_t`).
@@ -60,7 +60,8 @@ pub struct Block {
     pub instances: u32,
     /// Whether each instance exists in every shader engine and gives a sample for each.
     pub per_shader_engine: bool,
-    /// Instances (of a shader engine) that work; the others are fused off and always read zero.
+    /// Instances (of a shader engine) that work; the others are not there and always read zero, as they do on hardware
+    /// with compute units fused off.
     pub working: u32,
 }
 
@@ -85,7 +86,7 @@ impl Block {
         self.working * self.samples()
     }
 
-    /// The place of a sample among the working cells, or `None` where the instance is fused off.
+    /// The place of a sample among the working cells, or `None` where there is nothing behind the instance.
     pub(super) fn cell(&self, instance: u32, sample: u32) -> Option<u32> {
         (instance < self.working && sample < self.samples()).then(|| instance * self.samples() + sample)
     }

@@ -18,8 +18,8 @@
 //! - counters **count on while they are read**, and stand still after a stop, as the hardware's do. Every dispatch on
 //!   every queue of the device counts.
 //!
-//! What is a model and not a count: cycles. The interpreter's clock advances by one a wave instruction on its SIMD, and
-//! caches keep nothing. Whoever shows these values says that they are simulated.
+//! What is a model and not a count: cycles and caches. The clock advances by one for each wave instruction, as if one SIMD
+//! executed them all one after the other, and caches keep nothing. Whoever shows these values says that they are simulated.
 //!
 //! [`ExecStats`]: crate::contract::ExecStats
 

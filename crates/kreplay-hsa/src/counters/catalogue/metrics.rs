@@ -133,8 +133,9 @@ pub(super) fn of(column: usize) -> Vec<Metric> {
         .iter()
         .filter(|formula| !formula.text[column].is_empty())
         .filter_map(|formula| {
-            let expression = Expression::parse(formula.text[column]).ok()?;
-            Some(Metric { name: formula.name, unit: formula.unit, description: formula.description, expression })
+            let Formula { name, unit, description, text } = *formula;
+            let expression = Expression::parse(text[column]).ok()?;
+            Some(Metric { name, unit, description, formula: text[column], expression })
         })
         .collect()
 }

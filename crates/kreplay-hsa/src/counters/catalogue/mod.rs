@@ -44,7 +44,9 @@ pub struct Metric {
     pub unit: &'static str,
     /// What it says.
     pub description: &'static str,
-    /// How it is computed.
+    /// How it is computed, as it is written.
+    pub formula: &'static str,
+    /// The same, to compute with.
     pub expression: Expression,
 }
 
@@ -71,9 +73,12 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The catalogue of a chip, by the name that HSA gives its agent (`gfx90a`, also with features after a colon). With
-    /// `simulated`, only what the software GPU offers. `None` for a chip whose counters are not known.
+    /// `simulated`, only what the software GPU offers, which is a gfx90a. `None` for a chip whose counters are not known.
     pub fn of(agent: &str, simulated: bool) -> Option<Self> {
         let chip = chips::find(agent)?;
+        if simulated && chip.name != soft::CHIP {
+            return None;
+        }
         let mut counters: Vec<Counter> = sequencer::ROWS
             .iter()
             .chain(system::ROWS)
@@ -86,8 +91,9 @@ impl Catalogue {
             counters.extend_from_slice(soft::OWN);
             blocks.push(soft::BLOCK);
         }
-        let mut catalogue =
-            Self { chip: chip.name, blocks, counters, metrics: metrics::of(chip.column), sets: Vec::new() };
+        let mut metrics = metrics::of(chip.column);
+        metrics.retain(|metric| !simulated || soft::meaningful(metric));
+        let mut catalogue = Self { chip: chip.name, blocks, counters, metrics, sets: Vec::new() };
         catalogue.settle();
         Some(catalogue)
     }

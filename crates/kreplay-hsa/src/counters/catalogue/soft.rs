@@ -3,8 +3,11 @@
 //! The software GPU's crate is not needed to run on real hardware, so this is written down here; a test holds it
 //! against the software GPU's own table.
 
-use super::Counter;
 use super::chips::Block;
+use super::{Counter, Metric};
+
+/// The chip that it is.
+pub(super) const CHIP: &str = "gfx90a";
 
 /// The block of the software GPU's own counters.
 pub(super) const BLOCK: Block = Block { name: "SOFT", id: 0x534f, slots: 16, instances: 1 };
@@ -41,3 +44,9 @@ pub(super) const OWN: &[Counter] = &[
     own("SOFT_INSTS_ATOMIC", 5, "instructions", "vector memory atomics, with and without return"),
     own("SOFT_BARRIERS", 6, "barriers", "barriers that waves reach"),
 ];
+
+/// Whether a metric says anything there. Its clock runs as if one SIMD executed all waves one after the other, so shares of
+/// the device's time say nothing.
+pub(super) fn meaningful(metric: &Metric) -> bool {
+    !metric.expression.names().contains(&"GRBM_GUI_ACTIVE")
+}

@@ -1,0 +1,141 @@
+//! docs/counters.md is written from the catalogue. `KREPLAY_WRITE_DOCS=1 cargo test -p kreplay-hsa --test counters_page`
+//! writes it anew.
+
+use kreplay_engine::Request;
+use kreplay_hsa::counters::{Catalogue, Set};
+use softgpu::pmc;
+use std::fmt::Write as _;
+use std::path::Path;
+
+const INTRODUCTION: &str = "\
+# Counters of AMD GPUs
+
+<!-- Written by the test counters_page of kreplay-hsa; KREPLAY_WRITE_DOCS=1 writes it anew. -->
+
+`kreplay counters` lists what a device can count, `kreplay plan -c …` tells in how many passes. Both work without the
+device: they know the chips on this page. Where the device is there, its own library has the last word on what
+exists.
+
+## How counting works
+
+A chip has counter **blocks**: SQ counts waves and instructions, TA, TD and TCP the vector memory path through the L1, TCC (GL2C
+on gfx11) the L2, SPI the launch of waves, GRBM clocks, CPC and CPF the command processor. Each instance of a block has a few **slots**, and
+an event takes one slot in each instance. Values are sums over all instances.
+
+Blocks count independently of each other. So with *n* events of a block that has *s* slots, *n/s* passes (rounded up) are
+needed, and the largest such number over all blocks is both the least and what the planner makes. Events keep the
+order of the request, so that the counters of one metric mostly meet in one pass. Where they do not, the metric stands in
+the pass that completes it, and is computed from values of several passes, which saw the same memory.
+
+In a pass, one packet lets the counters run; one packet before and one after each dispatch read them; one packet stops
+them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two
+dispatches is not in it, and one reprogramming serves all dispatches of a window.
+
+A metric that would divide by zero has no value and is left out.
+
+## The software GPU
+
+The software GPU counts under AMD's names and event numbers, with the slots of a gfx90a. Its values are **simulated**, and are
+labelled so wherever they are shown. Counts of waves, instructions, lanes, lines and bytes are exact. Cycles are a
+model: one for each wave instruction, as if one SIMD executed them one after the other, so metrics that are shares of
+time are left out. There are no caches: every access goes through to memory. Counters whose real
+meaning is not simulated (cache hits, stalls, latencies) are not offered. Counters named `SOFT_…` are its own; no
+hardware has them.
+
+What was only run on the software GPU: everything on this page. The event numbers, slots and instances of real chips are those that
+AMD publishes in the counter definitions of ROCm's profilers and in the block tables of its AQL profile library.
+";
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    simulated(&mut page);
+    sets(&mut page);
+    for chip in Catalogue::chips() {
+        hardware(&mut page, &Catalogue::of(chip, false).expect("known"));
+    }
+    page
+}
+
+fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(page, "{text}").expect("writing to a string");
+}
+
+fn simulated(page: &mut String) {
+    let catalogue = Catalogue::of("gfx90a", true).expect("gfx90a");
+    line(
+        page,
+        format_args!("\n| counter | block | event | unit | what the simulation counts |\n|---|---|--:|---|---|"),
+    );
+    for event in pmc::EVENTS {
+        let counter = catalogue.counter(event.name).expect("the catalogue has what is simulated");
+        let (name, block, id, unit) = (counter.name, counter.block, counter.event, counter.unit);
+        line(page, format_args!("| `{name}` | {block} | {id} | {unit} | {} |", event.definition));
+    }
+}
+
+/// The passes that a set needs, or a dash where the chip has nothing of it.
+fn passes(catalogue: &Catalogue, set: &str) -> String {
+    let request = Request { names: vec![set.to_owned()], repeat: 1 };
+    catalogue.plan(&request).map_or_else(|_| "–".to_owned(), |plan| plan.passes.len().to_string())
+}
+
+fn sets(page: &mut String) {
+    let soft = Catalogue::of("gfx90a", true).expect("gfx90a");
+    let chips: Vec<Catalogue> = Catalogue::chips().filter_map(|chip| Catalogue::of(chip, false)).collect();
+    line(page, format_args!("\n## Sets\n\nA name for what is usually asked together, and the passes that it needs."));
+    let names: String = chips.iter().map(|chip| format!(" {} |", chip.chip())).collect();
+    let rule = "--:|".repeat(chips.len() + 1);
+    line(page, format_args!("\n| set | what it is for | software GPU |{names} members |\n|---|---|{rule}---|"));
+    let mut known: Vec<&Set> = Vec::new();
+    for set in chips.iter().chain([&soft]).flat_map(Catalogue::sets) {
+        if !known.iter().any(|other| other.name == set.name) {
+            known.push(set);
+        }
+    }
+    for set in known {
+        let counts: String = chips.iter().map(|chip| format!(" {} |", passes(chip, set.name))).collect();
+        let mut members: Vec<&str> = Vec::new();
+        for catalogue in chips.iter().chain([&soft]) {
+            let same = catalogue.sets().iter().filter(|other| other.name == set.name);
+            members.extend(same.flat_map(|other| &other.members).filter(|_| set.name != "all"));
+        }
+        members.sort_unstable();
+        members.dedup();
+        let members: Vec<String> = members.iter().map(|member| format!("`{member}`")).collect();
+        let (name, what, soft) = (set.name, set.description, passes(&soft, set.name));
+        line(page, format_args!("| `{name}` | {what} | {soft} |{counts} {} |", members.join(" ")));
+    }
+}
+
+fn hardware(page: &mut String, catalogue: &Catalogue) {
+    line(page, format_args!("\n## {}\n\n| block | slots | instances |\n|---|--:|--:|", catalogue.chip()));
+    for block in catalogue.blocks() {
+        line(page, format_args!("| {} | {} | {} |", block.name, block.slots, block.instances));
+    }
+    line(page, format_args!("\n| metric | unit | what it says | expression |\n|---|---|---|---|"));
+    for metric in catalogue.metrics() {
+        let (name, unit, what) = (metric.name, metric.unit, metric.description);
+        line(page, format_args!("| `{name}` | {unit} | {what} | `{}` |", metric.formula));
+    }
+    line(page, format_args!("\n| counter | block | event | unit | what it counts |\n|---|---|--:|---|---|"));
+    for counter in catalogue.counters() {
+        let (name, block, id, unit) = (counter.name, counter.block, counter.event, counter.unit);
+        line(page, format_args!("| `{name}` | {block} | {id} | {unit} | {} |", counter.description));
+    }
+}
+
+#[test]
+fn the_page_is_what_the_catalogue_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/counters.md");
+    let page = page();
+    if std::env::var_os("KREPLAY_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &page).expect("writes the page");
+    }
+    let committed = std::fs::read_to_string(&path).expect("reads the page");
+    let first = committed.lines().zip(page.lines()).position(|(one, other)| one != other);
+    assert!(
+        committed == page,
+        "docs/counters.md differs from the catalogue (line {:?}); write it anew with KREPLAY_WRITE_DOCS=1",
+        first.map(|line| line + 1)
+    );
+}
