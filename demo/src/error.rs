@@ -28,4 +28,12 @@ pub enum Error {
     /// A kernel did not end in time.
     #[error("{0} did not end within two minutes")]
     Stuck(&'static str),
+    /// A launch completed more than once.
+    #[error("the completion signal of {kernel} went from 1 to {value}: it completed more than once")]
+    Completions {
+        /// The kernel.
+        kernel: &'static str,
+        /// The signal's value, 0 after one completion.
+        value: i64,
+    },
 }

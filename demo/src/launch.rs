@@ -63,19 +63,27 @@ impl Gpu {
     /// Waits for a launch and frees what it needed.
     ///
     /// # Errors
-    /// [`Error::Queue`] when the kernel could not run to its end, [`Error::Stuck`] when it takes two minutes.
+    /// [`Error::Queue`] when the kernel could not run to its end, [`Error::Stuck`] when it takes two minutes,
+    /// [`Error::Completions`] when it was signalled more than once.
     pub fn wait(&self, launch: Launch) -> Result<(), Error> {
         let end = Instant::now() + Duration::from_secs(120);
-        // The runtime's time-out counts in its own ticks; a million of them is far below a second everywhere.
-        // SAFETY: the signal lives until it is destroyed below.
-        while unsafe {
-            (self.hsa.hsa_signal_wait_scacquire)(launch.completion, hsa::CONDITION_LT, 1, 1_000_000, hsa::WAIT_BLOCKED)
-        } >= 1
-        {
+        let value = loop {
+            // The runtime's time-out counts in its own ticks; a million of them is far below a second everywhere.
+            let ticks = 1_000_000;
+            // SAFETY: the signal lives until it is destroyed below.
+            let value = unsafe {
+                (self.hsa.hsa_signal_wait_scacquire)(launch.completion, hsa::CONDITION_LT, 1, ticks, hsa::WAIT_BLOCKED)
+            };
+            if value < 1 {
+                break value;
+            }
             self.queue_error()?;
             if Instant::now() > end {
                 return Err(Error::Stuck(launch.name));
             }
+        };
+        if value != 0 {
+            return Err(Error::Completions { kernel: launch.name, value });
         }
         self.queue_error()?;
         // SAFETY: the launch is over, so nobody signals it any more.

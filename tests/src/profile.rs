@@ -64,7 +64,7 @@ impl Profile {
 
     /// Keeps the write set of each dispatch, range by range.
     pub fn write_sets(self) -> Self {
-        self.options(["--record-ranges"])
+        self.options(["--write-sets"])
     }
 
     /// Leaves every restore out: what then goes wrong shows what the restore is for.

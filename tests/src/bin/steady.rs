@@ -1,0 +1,47 @@
+//! A program that launches one kernel over and over and checks its memory after each launch. Tests kill it, or what
+//! profiles it, while it runs.
+//!
+//! ```text
+//! steady LAUNCHES
+//! pid 4711
+//! launch 0 ok
+//! ```
+//!
+//! Exit code 0: every launch was right; 1: one was not.
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+use demo::{Argument, Gpu, Module};
+
+/// Words that the kernel changes.
+const WORDS: usize = 2048;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let launches: u32 = std::env::args().nth(1).ok_or("usage: steady LAUNCHES")?.parse()?;
+    let gpu = Gpu::open()?;
+    let module = Module::load(&gpu)?;
+    let kernel = module.kernel(&gpu, "advance")?;
+    let mut expected: Vec<u32> = (0..WORDS as u32).collect();
+    let data = gpu.allocate(WORDS * 4)?;
+    gpu.upload(data, &expected)?;
+    let mut output = std::io::stdout();
+    let mut wrong = 0;
+    writeln!(output, "pid {}", std::process::id())?;
+    for launch in 0..launches {
+        let arguments = [Argument::Memory(data), Argument::Word(WORDS as u32)];
+        let launched = gpu.launch(&kernel, WORDS as u32, &arguments)?;
+        gpu.wait(launched)?;
+        expected.iter_mut().for_each(|word| *word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+        let right = gpu.download(data, WORDS)? == expected;
+        wrong += u32::from(!right);
+        // One write a line: a reader sees whole lines, whenever this process is killed.
+        output.write_all(format!("launch {launch} {}\n", if right { "ok" } else { "WRONG" }).as_bytes())?;
+        output.flush()?;
+    }
+    gpu.free(data);
+    module.unload(&gpu);
+    Ok(ExitCode::from(u8::from(wrong != 0)))
+}

@@ -1,0 +1,87 @@
+//! Invariant 8: records of finished dispatches survive the death of either process; and the program survives the
+//! command's.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+
+use kreplay_protocol::Outcome;
+use kreplay_store::{DispatchRow, Reader, RunState, StoreError};
+use kreplay_tests::{Profile, binary};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Lines to wait for before the killing.
+const BEFORE: usize = 15;
+
+/// A profiled program that runs.
+struct Running {
+    command: Child,
+    lines: BufReader<ChildStdout>,
+    program: Pid,
+}
+
+fn start(profile: &Profile, launches: &str) -> (Running, std::path::PathBuf) {
+    let (mut command, file) = profile.command(&binary("steady"), [launches]);
+    let mut command = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the command can be started");
+    let mut lines = BufReader::new(command.stdout.take().expect("it was asked for"));
+    let mut first = String::new();
+    lines.read_line(&mut first).expect("the program writes");
+    let pid = first.trim().strip_prefix("pid ").and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);
+    let program = pid.unwrap_or_else(|| panic!("the first line is not its process id: {first}"));
+    let mut running = Running { command, lines, program };
+    for launch in 0..BEFORE {
+        assert_eq!(running.line(), format!("launch {launch} ok"));
+    }
+    (running, file)
+}
+
+impl Running {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("the program's output can be read");
+        line.trim().to_owned()
+    }
+}
+
+fn dispatches(file: &Path) -> Vec<DispatchRow> {
+    let mut rows = Vec::new();
+    let reader = Reader::open(file).unwrap_or_else(|error| panic!("{error}"));
+    reader
+        .for_each_dispatch::<StoreError>(|row| {
+            rows.push(row);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    rows
+}
+
+#[test]
+fn invariant_8_the_program_and_its_records_survive_the_command() {
+    let profile = Profile::new().passes(3);
+    let (mut running, file) = start(&profile, "60");
+    running.command.kill().expect("the command can be killed");
+    running.command.wait().expect("a killed command ends");
+    // The pipe stays open as long as the program lives: it must come to its end, and rightly.
+    for launch in BEFORE..60 {
+        assert_eq!(running.line(), format!("launch {launch} ok"), "the program did not survive the command");
+    }
+    assert_eq!(running.line(), "", "the program wrote more");
+    let rows = dispatches(&file);
+    assert!(rows.len() >= BEFORE - 1, "{BEFORE} dispatches were finished, {} are in the file", rows.len());
+    assert!(rows.iter().all(|row| row.outcome == Outcome::Replayed), "{rows:#?}");
+    let state = Reader::open(&file).and_then(|reader| reader.run()).map(|run| run.state);
+    assert_eq!(state.ok(), Some(RunState::Recording), "the file tells that its writer died");
+}
+
+#[test]
+fn invariant_8_records_survive_the_program() {
+    let profile = Profile::new().passes(3);
+    let (mut running, file) = start(&profile, "100000");
+    kill_process(running.program, Signal::KILL).expect("the program can be killed");
+    let status = running.command.wait().expect("the command ends");
+    assert_eq!(status.code(), Some(128 + 9), "the command ends as the program did");
+    let rows = dispatches(&file);
+    assert!(rows.len() >= BEFORE - 1, "{BEFORE} dispatches were finished, {} are in the file", rows.len());
+    let run = Reader::open(&file).and_then(|reader| reader.run()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(run.exit_signal, Some(9));
+}
