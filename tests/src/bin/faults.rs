@@ -9,12 +9,15 @@
 //!
 //! PASSES is how often each launch will run under the profile; `pass` is the one that the fault is meant for. Exit
 //! code 0, whatever memory held: the suite judges.
-#![expect(unsafe_code, reason = "writes device memory behind the runtime's back and calls the software GPU's switches")]
 
 use std::error::Error;
-use std::ffi::{CString, c_char, c_int, c_void};
 
 use demo::{Argument, Gpu, Kernel, Memory, Module};
+
+#[path = "../switches.rs"]
+mod switches;
+
+use switches::Switches;
 
 /// Words that the kernel changes: four chunks.
 const WORDS: usize = 4096;
@@ -49,39 +52,6 @@ const FAULTS: [Fault; 7] = [
     Fault::NoMemory,
     Fault::Moved,
 ];
-
-/// The software GPU's switches, in the thunk library of this process.
-struct Switches {
-    inject: extern "C" fn(*const c_char) -> c_int,
-    clear: extern "C" fn(),
-}
-
-impl Switches {
-    fn find() -> Result<Self, String> {
-        let symbol = |name: &str| {
-            let name = CString::new(name).map_err(|error| error.to_string())?;
-            // SAFETY: the name ends with a zero byte; every loaded library is searched.
-            let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-            if address.is_null() { Err(format!("this is not the software GPU: no {name:?}")) } else { Ok(address) }
-        };
-        let (inject, clear) = (symbol("softgpu_fault_inject")?, symbol("softgpu_fault_clear")?);
-        // SAFETY: the thunk library documents both functions with these types.
-        unsafe {
-            Ok(Self {
-                inject: std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char) -> c_int>(inject),
-                clear: std::mem::transmute::<*mut c_void, extern "C" fn()>(clear),
-            })
-        }
-    }
-
-    fn inject(&self, specification: &str) -> Result<(), Box<dyn Error>> {
-        let text = CString::new(specification)?;
-        match (self.inject)(text.as_ptr()) {
-            0 => Ok(()),
-            status => Err(format!("the software GPU refuses the fault {specification}: {status}").into()),
-        }
-    }
-}
 
 /// The program's memory, and what it must hold.
 struct State {
@@ -135,9 +105,7 @@ impl State {
                 .inject(&format!("foreign-write:n={nth},kernel={kernel},address={address},bytes=11223344"))?,
             Fault::ForeignBetween => {
                 let value = self.random(u64::MAX) as u32;
-                // SAFETY: device memory of the software GPU lies in this process, `place` is inside the allocation, and
-                // nothing runs on the GPU now.
-                unsafe { (address as *mut u32).write_volatile(value) };
+                self.switches.write(address, &value.to_le_bytes())?;
                 self.expected_guard[place] = value;
             }
             Fault::NoMemory => self.switches.inject("alloc-fail:n=1,pool=vram,count=all")?,
@@ -146,7 +114,7 @@ impl State {
         let arguments = [Argument::Memory(self.data), Argument::Word(WORDS as u32)];
         let launch = self.gpu.launch(&self.kernel, WORDS as u32, &arguments)?;
         self.gpu.wait(launch)?;
-        (self.switches.clear)();
+        self.switches.clear();
         for word in &mut self.expected_data {
             *word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         }

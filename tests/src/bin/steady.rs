@@ -2,13 +2,14 @@
 //! profiles it, while it runs.
 //!
 //! ```text
-//! steady LAUNCHES
+//! steady LAUNCHES [FAULT]
 //! pid 4711
 //! launch 0 ok
 //! ```
 //!
-//! Exit code 0: every launch was right; 1: one was not.
-#![forbid(unsafe_code)]
+//! FAULT is put into the software GPU before the third launch, for this kernel only.
+//!
+//! Exit code 0: every launch was right; 1: one was not, or the program gave up.
 
 use std::error::Error;
 use std::io::Write;
@@ -16,11 +17,14 @@ use std::process::ExitCode;
 
 use demo::{Argument, Gpu, Module};
 
+#[path = "../switches.rs"]
+mod switches;
+
 /// Words that the kernel changes.
 const WORDS: usize = 2048;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let launches: u32 = std::env::args().nth(1).ok_or("usage: steady LAUNCHES")?.parse()?;
+    let launches: u32 = std::env::args().nth(1).ok_or("usage: steady LAUNCHES [FAULT]")?.parse()?;
     let gpu = Gpu::open()?;
     let module = Module::load(&gpu)?;
     let kernel = module.kernel(&gpu, "advance")?;
@@ -30,7 +34,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut output = std::io::stdout();
     let mut wrong = 0;
     writeln!(output, "pid {}", std::process::id())?;
+    let fault = std::env::args().nth(2);
     for launch in 0..launches {
+        if let Some(fault) = fault.as_deref().filter(|_| launch == 2) {
+            switches::Switches::find()?.inject(&format!("{fault},kernel={}", kernel.object))?;
+        }
         let arguments = [Argument::Memory(data), Argument::Word(WORDS as u32)];
         let launched = gpu.launch(&kernel, WORDS as u32, &arguments)?;
         gpu.wait(launched)?;
