@@ -124,8 +124,8 @@ fn library() -> Library {
 
 const DEVICE: Device = Device {
     dies: 1,
-    shader_engines: pmc::SHADER_ENGINES,
-    compute_units: pmc::COMPUTE_UNITS,
+    shader_engines: softgpu::topology::SHADER_ENGINES,
+    compute_units: softgpu::topology::COMPUTE_UNITS,
     simds_per_compute_unit: 4,
     wave_size: 64,
 };

@@ -5,12 +5,12 @@
 //! and has its own slots. A *sample* is one value of an instance: blocks that sit in a shader engine give one a shader
 //! engine for each instance.
 
-/// Shader engines of the device. The topology says the same.
-pub const SHADER_ENGINES: u32 = 8;
-/// Compute units of a shader engine: the software GPU has one of the 16 that the hardware has room for.
-pub const CUS_PER_SHADER_ENGINE: u32 = 1;
-/// Compute units of the device. The topology says the same.
-pub const COMPUTE_UNITS: u32 = SHADER_ENGINES * CUS_PER_SHADER_ENGINE;
+use crate::topology::{COMPUTE_UNITS, SHADER_ENGINES};
+
+/// Compute units of a shader engine: the software GPU has few of the 16 that the hardware has room for.
+const CUS_PER_SHADER_ENGINE: u32 = COMPUTE_UNITS / SHADER_ENGINES;
+const _: () = assert!(CUS_PER_SHADER_ENGINE >= 1 && CUS_PER_SHADER_ENGINE <= 16);
+const _: () = assert!(CUS_PER_SHADER_ENGINE * SHADER_ENGINES == COMPUTE_UNITS);
 
 /// A block's number in the AQL profile interface (`hsa_ven_amd_aqlprofile_block_name_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

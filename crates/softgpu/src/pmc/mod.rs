@@ -30,6 +30,6 @@ pub mod ib;
 mod select;
 
 pub use bank::CounterBank;
-pub use block::{BLOCKS, Block, BlockId, COMPUTE_UNITS, CUS_PER_SHADER_ENGINE, SHADER_ENGINES};
+pub use block::{BLOCKS, Block, BlockId};
 pub use event::{EVENTS, SimEvent, Spread, find as find_event};
 pub use select::{Selected, Selection, SelectionError};
