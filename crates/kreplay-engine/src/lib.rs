@@ -60,6 +60,11 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+#[cfg(any(test, feature = "test-agent"))]
+pub mod memory_agent;
+
 mod agent;
 mod counters;
 mod decline;
@@ -93,7 +98,7 @@ pub use decline::Decline;
 pub use dispatch::{Arguments, DispatchId, DispatchInfo, Geometry, KernelInfo, Traits, WindowId};
 pub use engine::{Decision, Engine, RunGuard};
 pub use inventory::Retired;
-pub use policy::{Filter, PassEnd, Passes, Policy, Services, WindowStatus};
+pub use policy::{ByPlan, EveryKernel, Filter, PassEnd, Passes, Policy, Services, WindowStatus};
 pub use process::Process;
 pub use range::{Chunk, Range};
 pub use record::{

@@ -89,3 +89,19 @@ pub trait Policy: Send + Sync + 'static {
         let _ = (dispatch, status);
     }
 }
+
+/// The filter that selects every dispatch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EveryKernel;
+
+impl Filter for EveryKernel {
+    fn select(&self, _: &KernelInfo) -> bool {
+        true
+    }
+}
+
+/// The policy that runs the passes of the plan, each counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByPlan;
+
+impl Policy for ByPlan {}

@@ -60,6 +60,11 @@ impl<A: Agent> Open<A> {
         if matches!(self.stage, Stage::Opened) {
             let dropped = AgentError::Failed { call: "window", status: "it was dropped before it was run".into() };
             self.give_up(&dropped);
+            if let Stage::GivenUp(refusal) = &mut self.stage
+                && refusal.reason == Decline::CaptureFailed
+            {
+                refusal.reason = Decline::PassFailed;
+            }
         } else {
             self.counting.abandon();
             if let Stage::HandedBack = self.stage {

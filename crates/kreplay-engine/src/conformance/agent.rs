@@ -1,0 +1,322 @@
+//! The agent alone: what the seam's contract promises.
+
+use super::{Kernel, Rig};
+use crate::{Agent, AgentError, Answer, Backing, Chunk, ChunkMap, Move, Pair, Range, Tier, Towards};
+use std::time::{Duration, Instant};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+fn pattern(bytes: u64, seed: u8) -> Vec<u8> {
+    (0..bytes).map(|at| (at as u8).wrapping_mul(37).wrapping_add(seed)).collect()
+}
+
+/// Program memory with this content.
+fn filled<R: Rig>(rig: &R, bytes: u64, seed: u8) -> u64 {
+    let base = rig.allocate(bytes);
+    rig.write(base, &pattern(bytes, seed));
+    base
+}
+
+/// Whether there is something to test; prints why not otherwise.
+fn observes<R: Rig>(rig: &R) -> bool {
+    let observes = rig.agent().describe().capabilities.observe;
+    if !observes {
+        println!("skipped: this agent does not compare on the device");
+    }
+    observes
+}
+
+/// The description is constant, and free memory is not more than there is.
+pub fn describes_itself_and_its_memory<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let (first, second) = (agent.describe(), agent.describe());
+    assert_eq!(first.id, second.id);
+    assert!(!first.name.is_empty() && first.name == second.name);
+    let memory = agent.memory().expect("it tells its memory");
+    assert!(memory.free <= memory.total && memory.total > 0);
+}
+
+/// Backing is aligned, does not overlap, and can be freed.
+pub fn allocates_both_tiers_aligned<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    for tier in [Tier::Device, Tier::Host] {
+        let mut held: Vec<Backing> =
+            [1, 100, 4096, 70_001].map(|bytes| agent.allocate(tier, bytes).expect("room")).into_iter().collect();
+        for (backing, asked) in held.iter().zip([1, 100, 4096, 70_001]) {
+            assert_eq!(backing.tier, tier);
+            assert!(backing.range.bytes >= asked, "{tier:?}: {} bytes for {asked}", backing.range.bytes);
+            assert_eq!(backing.range.base % 256, 0, "{tier:?}: base {:#x}", backing.range.base);
+        }
+        held.sort_by_key(|backing| backing.range);
+        assert!(held.windows(2).all(|pair| !pair[0].range.overlaps(pair[1].range)));
+        held.into_iter().for_each(|backing| agent.free(backing));
+    }
+}
+
+/// Every alignment of source, destination and length; nothing beside the destination changes.
+pub fn copies_at_any_alignment<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let (from, to) = (filled(rig, 512, 1), filled(rig, 512, 99));
+    for (source, target, bytes) in
+        [(0, 0, 512), (1, 0, 17), (0, 3, 64), (5, 2, 129), (7, 7, 1), (13, 250, 200), (16, 32, 48), (2, 1, 255)]
+    {
+        rig.write(to, &pattern(512, 99));
+        agent.copy(&[Move { to: to + target, from: from + source, bytes }]).expect("copied");
+        agent.settle(soon()).expect("settled");
+        let mut expected = pattern(512, 99);
+        let (source, target, bytes) = (source as usize, target as usize, bytes as usize);
+        expected[target..target + bytes].copy_from_slice(&pattern(512, 1)[source..source + bytes]);
+        assert!(rig.read(Range::new(to, 512)) == expected, "copy of {bytes} bytes from +{source} to +{target}");
+    }
+    agent.copy(&[]).expect("no moves are legal");
+    agent.settle(soon()).expect("settled");
+    rig.free(from);
+    rig.free(to);
+}
+
+/// Device → host tier → device tier → program, bytes kept.
+pub fn copies_between_tiers<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let bytes = 100_003;
+    let (from, to) = (filled(rig, bytes, 5), filled(rig, bytes, 0));
+    let host = agent.allocate(Tier::Host, bytes).expect("room");
+    let device = agent.allocate(Tier::Device, bytes).expect("room");
+    for (target, source) in [(host.range.base, from), (device.range.base, host.range.base), (to, device.range.base)] {
+        agent.copy(&[Move { to: target, from: source, bytes }]).expect("copied");
+    }
+    agent.settle(soon()).expect("settled");
+    assert!(rig.read(Range::new(to, bytes)) == pattern(bytes, 5));
+    agent.free(host);
+    agent.free(device);
+    rig.free(from);
+    rig.free(to);
+}
+
+/// One call with many moves of odd sizes.
+pub fn copies_many_small_moves<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let bytes = 40_000;
+    let (from, to) = (filled(rig, bytes, 9), filled(rig, bytes, 200));
+    let mut expected = pattern(bytes, 200);
+    let source = pattern(bytes, 9);
+    let mut moves = Vec::new();
+    for index in 0..600u64 {
+        let (start, length) = (index * 66 + index % 5, 1 + index * 7 % 60);
+        moves.push(Move { to: to + start, from: from + start, bytes: length });
+        let (start, end) = (start as usize, (start + length) as usize);
+        expected[start..end].copy_from_slice(&source[start..end]);
+    }
+    agent.copy(&moves).expect("copied");
+    agent.settle(soon()).expect("settled");
+    assert!(rig.read(Range::new(to, bytes)) == expected);
+    rig.free(from);
+    rig.free(to);
+}
+
+/// Sizes around chunk borders, as regions come.
+const SIZES: [u64; 9] = [1, 3, 255, 256, 257, 1024, 4097, 65_536, 66_001];
+
+struct Compared {
+    pairs: Vec<Pair>,
+    backing: Vec<Backing>,
+    expected: Vec<ChunkMap>,
+    chunk: Chunk,
+}
+
+/// Memory and its copies, then single bytes changed here and there.
+fn compared<R: Rig>(rig: &R) -> Compared {
+    let agent = rig.agent();
+    let chunk = Chunk::new(256).expect("a power of two");
+    let mut compared = Compared { pairs: Vec::new(), backing: Vec::new(), expected: Vec::new(), chunk };
+    for (index, bytes) in SIZES.into_iter().enumerate() {
+        let memory = filled(rig, bytes, 17);
+        let backing = agent.allocate(Tier::Device, bytes).expect("room");
+        agent.copy(&[Move { to: backing.range.base, from: memory, bytes }]).expect("copied");
+        compared.pairs.push(Pair { memory, shadow: backing.range.base, bytes });
+        compared.backing.push(backing);
+        let mut map = ChunkMap::new(chunk.count(bytes));
+        agent.settle(soon()).expect("settled");
+        for at in [0, bytes / 3, bytes - 1].into_iter().filter(|_| index % 3 != 1) {
+            rig.write(memory + at, &[!pattern(bytes, 17)[at as usize]]);
+            map.mark(at / chunk.bytes());
+        }
+        compared.expected.push(map);
+    }
+    compared
+}
+
+impl Compared {
+    fn release<R: Rig>(self, rig: &R) {
+        let agent = rig.agent();
+        self.backing.into_iter().for_each(|backing| agent.free(backing));
+        self.pairs.iter().for_each(|pair| rig.free(pair.memory));
+    }
+}
+
+fn chunks<R: Rig>(rig: &R, ticket: crate::Ticket) -> Vec<ChunkMap> {
+    match rig.agent().answer(ticket, soon()).expect("answered") {
+        Answer::Chunks(maps) => maps,
+        Answer::Hashes(_) => panic!("hashes for a compare"),
+    }
+}
+
+/// One changed byte marks its chunk and no other, odd tails included; an empty request has an empty answer.
+pub fn compare_marks_exactly_the_chunks_that_differ<R: Rig>(rig: &R) {
+    if !observes(rig) {
+        return;
+    }
+    let compared = compared(rig);
+    let ticket = rig.agent().compare(&compared.pairs, compared.chunk).expect("asked");
+    assert_eq!(chunks(rig, ticket), compared.expected);
+    let coarse = Chunk::new(1 << 20).expect("a power of two");
+    let ticket = rig.agent().compare(&compared.pairs, coarse).expect("asked");
+    let any: Vec<bool> = chunks(rig, ticket).iter().map(|map| map.marked(0)).collect();
+    assert_eq!(any, compared.expected.iter().map(|map| !map.is_clear()).collect::<Vec<_>>());
+    let none = rig.agent().compare(&[], compared.chunk).expect("asked");
+    assert_eq!(chunks(rig, none), []);
+    compared.release(rig);
+}
+
+/// Comparing twice gives the same answer, and memory is as it was.
+pub fn compare_leaves_both_sides_alone<R: Rig>(rig: &R) {
+    if !observes(rig) {
+        return;
+    }
+    let compared = compared(rig);
+    let before: Vec<_> = compared.pairs.iter().map(|pair| rig.read(Range::new(pair.memory, pair.bytes))).collect();
+    for _ in 0..2 {
+        let ticket = rig.agent().compare(&compared.pairs, compared.chunk).expect("asked");
+        assert_eq!(chunks(rig, ticket), compared.expected);
+    }
+    let after: Vec<_> = compared.pairs.iter().map(|pair| rig.read(Range::new(pair.memory, pair.bytes))).collect();
+    assert!(before == after);
+    compared.release(rig);
+}
+
+/// What differed is told, both sides are alike then, and the right side won.
+pub fn synchronise_goes_either_way<R: Rig>(rig: &R) {
+    if !observes(rig) {
+        return;
+    }
+    for towards in [Towards::Shadow, Towards::Memory] {
+        let compared = compared(rig);
+        let mut before = Vec::new();
+        for pair in &compared.pairs {
+            before.push(rig.read(Range::new(pair.memory, pair.bytes)));
+        }
+        let agent = rig.agent();
+        let ticket = agent.synchronise(&compared.pairs, compared.chunk, towards).expect("asked");
+        assert_eq!(chunks(rig, ticket), compared.expected, "{towards:?} tells what differed before");
+        let ticket = agent.compare(&compared.pairs, compared.chunk).expect("asked");
+        assert!(chunks(rig, ticket).iter().all(ChunkMap::is_clear), "{towards:?} leaves both alike");
+        for (pair, before) in compared.pairs.iter().zip(before) {
+            let after = rig.read(Range::new(pair.memory, pair.bytes));
+            let expected = if towards == Towards::Shadow { before } else { pattern(pair.bytes, 17) };
+            assert!(after == expected, "{towards:?}, {} bytes", pair.bytes);
+        }
+        compared.release(rig);
+    }
+}
+
+fn hashes<R: Rig>(rig: &R, ranges: &[Range], chunk: Chunk) -> Vec<u64> {
+    let agent = rig.agent();
+    match agent.answer(agent.hash(ranges, chunk).expect("asked"), soon()).expect("answered") {
+        Answer::Hashes(hashes) => hashes,
+        Answer::Chunks(_) => panic!("chunks for a hash"),
+    }
+}
+
+/// One hash a chunk; equal bytes agree wherever they lie, one changed bit does not.
+pub fn equal_bytes_have_equal_hashes_and_others_do_not<R: Rig>(rig: &R) {
+    if !observes(rig) {
+        return;
+    }
+    let chunk = Chunk::new(1024).expect("a power of two");
+    for bytes in [1, 4, 63, 1023, 1024, 1025, 10_000] {
+        let (one, two) = (filled(rig, bytes, 3), filled(rig, bytes, 3));
+        let ranges = [Range::new(one, bytes), Range::new(two, bytes)];
+        let count = chunk.count(bytes) as usize;
+        let same = hashes(rig, &ranges, chunk);
+        assert_eq!(same.len(), 2 * count, "{bytes} bytes");
+        assert_eq!(same[..count], same[count..], "{bytes} bytes");
+        for at in [0, bytes / 2, bytes - 1] {
+            let byte = pattern(bytes, 3)[at as usize];
+            rig.write(two + at, &[byte ^ 0x10]);
+            let other = hashes(rig, &ranges, chunk);
+            let differing: Vec<usize> = (0..count).filter(|i| other[*i] != other[count + i]).collect();
+            assert_eq!(differing, [(at / chunk.bytes()) as usize], "byte {at} of {bytes}");
+            rig.write(two + at, &[byte]);
+        }
+        rig.free(one);
+        rig.free(two);
+    }
+    // Zeroes of other lengths are other bytes, and chunks that change places are not the same.
+    let zeroes = rig.allocate(512);
+    rig.write(zeroes, &[0; 512]);
+    let short = hashes(rig, &[Range::new(zeroes, 100), Range::new(zeroes, 101)], chunk);
+    assert_ne!(short[0], short[1]);
+    rig.free(zeroes);
+}
+
+/// Copies, kernels and compares take effect in the order of the calls; work can be submitted again and again.
+pub fn work_is_ordered_and_can_be_repeated<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let bytes = 4096;
+    let at = Range::new(rig.allocate(bytes), bytes);
+    rig.write(at.base, &[0; 4096]);
+    let kept = agent.allocate(Tier::Device, bytes).expect("room");
+    let work = rig.work(&Kernel::Add { at, value: 1 });
+    for _ in 0..3 {
+        agent.submit(&work).expect("submitted");
+    }
+    agent.copy(&[Move { to: kept.range.base, from: at.base, bytes }]).expect("copied");
+    for _ in 0..4 {
+        agent.submit(&work).expect("submitted");
+    }
+    agent.settle(soon()).expect("settled");
+    assert!(rig.read(at) == [7, 0, 0, 0].repeat(1024));
+    agent.copy(&[Move { to: at.base, from: kept.range.base, bytes }]).expect("copied");
+    agent.submit(&work).expect("submitted");
+    agent.drain(soon()).expect("drained");
+    assert!(rig.read(at) == [4, 0, 0, 0].repeat(1024));
+    agent.free(kept);
+    rig.free(at.base);
+}
+
+/// Several answers may be open at a time, and each is of the moment at which it was asked for.
+pub fn tickets_may_be_answered_late_and_in_any_order<R: Rig>(rig: &R) {
+    if !observes(rig) {
+        return;
+    }
+    let agent = rig.agent();
+    let at = Range::new(filled(rig, 2048, 0), 2048);
+    let chunk = Chunk::new(1024).expect("a power of two");
+    let work = rig.work(&Kernel::Add { at, value: 1 });
+    let mut tickets = Vec::new();
+    for _ in 0..3 {
+        tickets.push(agent.hash(&[at], chunk).expect("asked"));
+        agent.submit(&work).expect("submitted");
+    }
+    let mut answers: Vec<_> = tickets.into_iter().rev().map(|ticket| agent.answer(ticket, soon())).collect();
+    answers.reverse();
+    let answers: Vec<Answer> = answers.into_iter().map(|answer| answer.expect("answered")).collect();
+    assert!(answers[0] != answers[1] && answers[1] != answers[2] && answers[0] != answers[2]);
+    rig.write(at.base, &pattern(2048, 0));
+    assert_eq!(answers[0], Answer::Hashes(hashes(rig, &[at], chunk)), "asked before the first kernel");
+    rig.free(at.base);
+}
+
+/// What no device has is denied, and nothing else is.
+pub fn too_large_an_allocation_is_exhausted<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    let total = agent.memory().expect("it tells its memory").total;
+    match agent.allocate(Tier::Device, total.saturating_mul(2).max(1 << 50)) {
+        Err(AgentError::Exhausted { .. }) => {}
+        Err(other) => panic!("not enough memory was reported as: {other}"),
+        Ok(backing) => panic!("{} bytes of a device that has {total}", backing.range.bytes),
+    }
+    let small = agent.allocate(Tier::Device, 4096).expect("there is room for little");
+    agent.free(small);
+}
