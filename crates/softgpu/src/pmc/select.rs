@@ -72,9 +72,11 @@ impl Selected {
 }
 
 /// Events that fit the slots of their instances. There is no other way to make one, so none can hold too many.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     events: Vec<Selected>,
+    /// For each event its block, and its place in [`EVENTS`].
+    resolved: Vec<(&'static Block, usize)>,
 }
 
 impl Selection {
@@ -84,15 +86,17 @@ impl Selection {
     /// [`SelectionError`] for the first that does not exist or does not fit.
     pub fn new(events: &[Selected]) -> Result<Self, SelectionError> {
         let mut taken: BTreeMap<(BlockId, u32), u32> = BTreeMap::new();
+        let mut resolved = Vec::with_capacity(events.len());
         for event in events {
-            let (block, _) = event.resolve()?;
+            let (block, index) = event.resolve()?;
+            resolved.push((block, index));
             let slots = taken.entry((event.block, event.instance)).or_default();
             *slots += 1;
             if *slots > block.slots {
                 return Err(SelectionError::NoSlot { block: block.name, slots: block.slots, instance: event.instance });
             }
         }
-        Ok(Self { events: events.to_vec() })
+        Ok(Self { events: events.to_vec(), resolved })
     }
 
     /// The events, in order.
@@ -102,15 +106,13 @@ impl Selection {
 
     /// Values that a read gives: for each event, in order, one a sample of its block.
     pub fn samples(&self) -> usize {
-        self.events.iter().filter_map(|event| Block::find(event.block)).map(|block| block.samples() as usize).sum()
+        self.resolved.iter().map(|(block, _)| block.samples() as usize).sum()
     }
 
-    /// Each event with its block and simulation.
+    /// Each event with its block, its place in [`EVENTS`], and its simulation.
     pub(super) fn resolved(&self) -> impl Iterator<Item = (&Selected, &'static Block, usize, &'static SimEvent)> {
-        self.events.iter().filter_map(|event| {
-            let (block, index) = event.resolve().ok()?;
-            Some((event, block, index, &EVENTS[index]))
-        })
+        let both = self.events.iter().zip(&self.resolved);
+        both.map(|(event, &(block, index))| (event, block, index, &EVENTS[index]))
     }
 }
 
@@ -129,7 +131,7 @@ mod tests {
         assert!(events.len() > 8);
         assert!(Selection::new(&events[..8]).is_ok());
         let full = SelectionError::NoSlot { block: "SQ", slots: 8, instance: 0 };
-        assert_eq!(Selection::new(&events[..9]), Err(full));
+        assert_eq!(Selection::new(&events[..9]).expect_err("full"), full);
     }
 
     #[test]
@@ -139,21 +141,19 @@ mod tests {
         let both: Vec<Selected> = [0, 31].into_iter().flat_map(|at| four.map(|event| tcc(at, event))).collect();
         assert_eq!(Selection::new(&both).expect("fits").samples(), 8);
         let more: Vec<Selected> = both.iter().copied().chain([tcc(31, 38)]).collect();
-        assert_eq!(Selection::new(&more), Err(SelectionError::NoSlot { block: "TCC", slots: 4, instance: 31 }));
+        let full = SelectionError::NoSlot { block: "TCC", slots: 4, instance: 31 };
+        assert_eq!(Selection::new(&more).expect_err("full"), full);
     }
 
     #[test]
     fn what_does_not_exist_is_named() {
-        assert_eq!(
-            Selection::new(&[Selected { block: BlockId(99), instance: 0, event: 0 }]),
-            Err(SelectionError::NoBlock(99))
-        );
-        assert_eq!(
-            Selection::new(&[Selected { block: BlockId::SQ, instance: 1, event: 4 }]),
-            Err(SelectionError::NoInstance { block: "SQ", instances: 1, instance: 1 })
-        );
+        let refused = |block, instance, event| {
+            Selection::new(&[Selected { block, instance, event }]).expect_err("it does not exist")
+        };
+        assert_eq!(refused(BlockId(99), 0, 0), SelectionError::NoBlock(99));
+        assert_eq!(refused(BlockId::SQ, 1, 4), SelectionError::NoInstance { block: "SQ", instances: 1, instance: 1 });
         // SQ_WAIT_ANY of a gfx90a exists there, but nothing waits here.
-        assert_eq!(Selection::new(&[sq(85)]), Err(SelectionError::NoEvent { block: "SQ", event: 85 }));
+        assert_eq!(refused(BlockId::SQ, 0, 85), SelectionError::NoEvent { block: "SQ", event: 85 });
     }
 
     proptest::proptest! {
