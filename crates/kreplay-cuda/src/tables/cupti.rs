@@ -1,0 +1,141 @@
+//! CUPTI's table of functions.
+
+use super::callback::CallbackData;
+use super::cupti_structs::*;
+use super::functions::function_table;
+use super::library::LoadError;
+use super::{CuptiError, CuptiStatus, FoundCupti};
+use std::ffi::c_void;
+use std::path::PathBuf;
+
+/// A callback of CUPTI's: user data, domain, function number, [`CallbackData`] or a structure of the domain.
+pub(crate) type Callback = unsafe extern "C" fn(*mut c_void, u32, u32, *const c_void);
+
+function_table! {
+    /// The functions of `libcupti` that are used.
+    CuptiTable of "libcupti.so" {
+        required {
+            fn cuptiGetVersion(version: *mut u32);
+            fn cuptiSubscribe(subscriber: *mut *mut c_void, callback: Callback, user: *mut c_void);
+            fn cuptiEnableCallback(enable: u32, subscriber: *mut c_void, domain: u32, id: u32);
+            fn cuptiProfilerInitialize(params: *mut ProfilerInitialize);
+            fn cuptiProfilerDeviceSupported(params: *mut DeviceSupported);
+            fn cuptiDeviceGetChipName(params: *mut DeviceGetChipName);
+            fn cuptiProfilerGetCounterAvailability(params: *mut CounterAvailability);
+            fn cuptiProfilerHostInitialize(params: *mut HostInitialize);
+            fn cuptiProfilerHostDeinitialize(params: *mut HostDeinitialize);
+            fn cuptiProfilerHostGetSupportedChips(params: *mut HostSupportedChips);
+            fn cuptiProfilerHostGetBaseMetrics(params: *mut HostBaseMetrics);
+            fn cuptiProfilerHostGetSubMetrics(params: *mut HostSubMetrics);
+            fn cuptiProfilerHostGetMetricProperties(params: *mut HostMetricProperties);
+            fn cuptiProfilerHostConfigAddMetrics(params: *mut HostConfigAddMetrics);
+            fn cuptiProfilerHostGetConfigImageSize(params: *mut HostConfigImageSize);
+            fn cuptiProfilerHostGetConfigImage(params: *mut HostConfigImage);
+            fn cuptiProfilerHostGetNumOfPasses(params: *mut HostPasses);
+            fn cuptiProfilerHostEvaluateToGpuValues(params: *mut HostEvaluate);
+            fn cuptiRangeProfilerEnable(params: *mut RangeEnable);
+            fn cuptiRangeProfilerDisable(params: *mut RangeSession);
+            fn cuptiRangeProfilerSetConfig(params: *mut RangeSetConfig);
+            fn cuptiRangeProfilerStart(params: *mut RangeSession);
+            fn cuptiRangeProfilerStop(params: *mut RangeStop);
+            fn cuptiRangeProfilerPushRange(params: *mut RangePush);
+            fn cuptiRangeProfilerPopRange(params: *mut RangeSession);
+            fn cuptiRangeProfilerDecodeData(params: *mut RangeDecode);
+            fn cuptiRangeProfilerGetCounterDataSize(params: *mut RangeCountersSize);
+            fn cuptiRangeProfilerCounterDataImageInitialize(params: *mut RangeCountersInitialize);
+            fn cuptiRangeProfilerGetCounterDataInfo(params: *mut RangeCountersInfo);
+            fn cuptiRangeProfilerCounterDataGetRangeInfo(params: *mut RangeInfo);
+        }
+        optional {
+            fn cuptiSubscribe_v2(
+                subscriber: *mut *mut c_void, callback: Callback, user: *mut c_void, params: *mut SubscriberParams,
+            );
+        }
+    }
+}
+
+/// CUPTI, loaded.
+#[derive(Debug)]
+pub(crate) struct Cupti {
+    table: CuptiTable,
+    path: PathBuf,
+}
+
+/// Calls a function with a structure of parameters.
+macro_rules! profiler_call {
+    ($cupti:expr, $function:ident, $params:expr) => {{
+        // SAFETY: the structure has the documented layout and size; pointers in it are to live memory of the stated
+        // sizes, as the caller of the method promises by its types.
+        let status = unsafe { ($cupti.table().$function)($params) };
+        $crate::tables::Cupti::check(stringify!($function), status)
+    }};
+}
+pub(crate) use profiler_call;
+
+impl Cupti {
+    /// Takes the functions out of a library that was found.
+    ///
+    /// # Errors
+    /// [`LoadError::Symbol`] with the first function that is missing.
+    pub(crate) fn load(found: &FoundCupti) -> Result<Self, LoadError> {
+        let path = found.library.path().to_owned();
+        let table = CuptiTable::load(&|name| found.library.symbol(name)).map_err(|symbol| LoadError::Symbol {
+            library: "libcupti.so",
+            path: path.clone(),
+            symbol,
+        })?;
+        Ok(Self { table, path })
+    }
+
+    /// Where it was found.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
+    pub(crate) fn table(&self) -> &CuptiTable {
+        &self.table
+    }
+
+    pub(crate) fn check(call: &'static str, status: i32) -> Result<(), CuptiError> {
+        if status == 0 { Ok(()) } else { Err(CuptiError { call, status: CuptiStatus(status) }) }
+    }
+
+    /// CUPTI's version number, 130000 for 13.0 and the like.
+    pub(crate) fn version(&self) -> Result<u32, CuptiError> {
+        let mut version = 0;
+        // SAFETY: the output is a local.
+        let status = unsafe { (self.table.cuptiGetVersion)(&mut version) };
+        Self::check("cuptiGetVersion", status).map(|()| version)
+    }
+
+    /// Becomes the process's subscriber. The handle lives for the rest of the process.
+    ///
+    /// # Errors
+    /// The status, and the name of the tool that is in the way where CUPTI tells it.
+    pub(crate) fn subscribe(&self, callback: Callback) -> Result<*mut c_void, (CuptiError, Option<String>)> {
+        let mut subscriber = std::ptr::null_mut();
+        if let Some(subscribe) = self.table.cuptiSubscribe_v2 {
+            let mut old = [0u8; 128];
+            let mut params = SubscriberParams::new(c"kreplay", &mut old);
+            // SAFETY: the structure points to a static name and a local buffer of the stated size.
+            let status = unsafe { subscribe(&mut subscriber, callback, std::ptr::null_mut(), &mut params) };
+            return Self::check("cuptiSubscribe_v2", status).map(|()| subscriber).map_err(|error| {
+                let end = old.iter().position(|byte| *byte == 0).unwrap_or(old.len());
+                let name = String::from_utf8_lossy(&old[..end]).into_owned();
+                (error, (!name.is_empty()).then_some(name))
+            });
+        }
+        // SAFETY: the output is a local; the callback has the documented signature.
+        let status = unsafe { (self.table.cuptiSubscribe)(&mut subscriber, callback, std::ptr::null_mut()) };
+        Self::check("cuptiSubscribe", status).map(|()| subscriber).map_err(|error| (error, None))
+    }
+
+    /// Asks for callbacks of one function.
+    pub(crate) fn enable(&self, subscriber: *mut c_void, domain: u32, id: u32) -> Result<(), CuptiError> {
+        // SAFETY: the subscriber is ours.
+        let status = unsafe { (self.table.cuptiEnableCallback)(1, subscriber, domain, id) };
+        Self::check("cuptiEnableCallback", status)
+    }
+}
+
+const _: () = assert!(std::mem::size_of::<CallbackData>() == 72);

@@ -1,0 +1,156 @@
+//! The driver's table of functions and its status codes.
+
+use super::driver_structs::LaunchConfig;
+use super::functions::function_table;
+use super::library::{Library, LoadError, Opening};
+use super::{Context, CudaError, Event, Function, Module, Stream};
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+
+function_table! {
+    /// The functions of `libcuda` that are used.
+    DriverTable of "libcuda.so.1" {
+        required {
+            fn cuInit(flags: u32);
+            fn cuDriverGetVersion(version: *mut i32);
+            fn cuGetErrorName(status: i32, name: *mut *const c_char);
+            fn cuDeviceGetCount(count: *mut i32);
+            fn cuDeviceGetName(name: *mut c_char, bytes: i32, device: i32);
+            fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, device: i32);
+            fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: i32);
+            fn cuDevicePrimaryCtxRetain(context: *mut Context, device: i32);
+            fn cuCtxGetCurrent(context: *mut Context);
+            fn cuCtxGetDevice(device: *mut i32);
+            fn cuCtxPushCurrent_v2(context: Context);
+            fn cuCtxPopCurrent_v2(context: *mut Context);
+            fn cuCtxSynchronize();
+            fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+            fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize);
+            fn cuMemFree_v2(pointer: u64);
+            fn cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, pointer: u64);
+            fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: u32);
+            fn cuMemFreeHost(pointer: *mut c_void);
+            fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Stream);
+            fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Stream);
+            fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Stream);
+            fn cuStreamCreate(stream: *mut Stream, flags: u32);
+            fn cuStreamQuery(stream: Stream);
+            fn cuEventCreate(event: *mut Event, flags: u32);
+            fn cuEventRecord(event: Event, stream: Stream);
+            fn cuEventQuery(event: Event);
+            fn cuEventElapsedTime(milliseconds: *mut f32, start: Event, end: Event);
+            fn cuEventDestroy_v2(event: Event);
+            fn cuModuleLoadDataEx(
+                module: *mut Module, image: *const c_void, count: u32, options: *const i32, values: *mut *mut c_void,
+            );
+            fn cuModuleGetFunction(function: *mut Function, module: Module, name: *const c_char);
+            fn cuModuleGetGlobal_v2(pointer: *mut u64, bytes: *mut usize, module: Module, name: *const c_char);
+            fn cuFuncGetModule(module: *mut Module, function: Function);
+            fn cuLaunchKernelEx(
+                config: *const LaunchConfig, function: Function, arguments: *mut *mut c_void, extra: *mut *mut c_void,
+            );
+        }
+        optional {
+            fn cuFuncGetParamInfo(function: Function, index: usize, offset: *mut usize, bytes: *mut usize);
+            fn cuKernelGetParamInfo(function: Function, index: usize, offset: *mut usize, bytes: *mut usize);
+            fn cuKernelGetFunction(function: *mut Function, kernel: Function);
+            fn cuFuncLoad(function: Function);
+            fn cuLibraryGetModule(module: *mut Module, library: *mut c_void);
+        }
+    }
+}
+
+/// Device attributes.
+pub(crate) mod device_attribute {
+    /// Multiprocessors.
+    pub(crate) const MULTIPROCESSORS: i32 = 16;
+    /// Bytes of L2.
+    pub(crate) const L2_BYTES: i32 = 38;
+    /// Compute capability, first number.
+    pub(crate) const MAJOR: i32 = 75;
+    /// Compute capability, second number.
+    pub(crate) const MINOR: i32 = 76;
+    /// Clock of the multiprocessors, in kHz.
+    pub(crate) const CLOCK_KHZ: i32 = 13;
+}
+
+/// The driver, with its functions as safe calls. Every call is made as the vendor documents; what each can do wrong is in
+/// its status.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    table: DriverTable,
+}
+
+/// Work is still running, or it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Done.
+    Done,
+    /// Still running.
+    Running,
+}
+
+impl Driver {
+    /// The driver of this machine.
+    ///
+    /// # Errors
+    /// [`LoadError`] naming the library and what is missing.
+    pub(crate) fn load() -> Result<Self, LoadError> {
+        const LIBRARY: &str = "libcuda.so.1";
+        let path = Path::new(LIBRARY);
+        let library = Library::open(path, Opening::Loaded).or_else(|_| Library::open(path, Opening::Local));
+        let library = library.map_err(|why| LoadError::Library {
+            library: LIBRARY,
+            remedy: "Install the NVIDIA driver (version 450 or newer); in a container, start it with GPU access.",
+            tried: vec![(path.to_owned(), why)],
+        })?;
+        let table = DriverTable::load(&|name| library.symbol(name)).map_err(|symbol| LoadError::Symbol {
+            library: LIBRARY,
+            path: library.path().to_owned(),
+            symbol,
+        })?;
+        Ok(Self { table })
+    }
+
+    /// A driver made of these functions.
+    #[cfg(test)]
+    pub(crate) fn with_table(table: DriverTable) -> Self {
+        Self { table }
+    }
+
+    pub(super) fn table(&self) -> &DriverTable {
+        &self.table
+    }
+
+    /// Turns a status into a result.
+    pub(super) fn check(&self, call: &'static str, status: i32) -> Result<(), CudaError> {
+        if status == 0 {
+            return Ok(());
+        }
+        Err(CudaError { call, status, name: self.name_of(status) })
+    }
+
+    /// A status with its name.
+    pub(crate) fn status_name(&self, call: &'static str, status: i32) -> String {
+        CudaError { call, status, name: self.name_of(status) }.to_string()
+    }
+
+    fn name_of(&self, status: i32) -> String {
+        let mut name = std::ptr::null();
+        // SAFETY: `name` is valid for writing; the driver stores a static string or fails.
+        let found = unsafe { (self.table.cuGetErrorName)(status, &mut name) };
+        if found != 0 || name.is_null() {
+            return "an unknown error".to_owned();
+        }
+        // SAFETY: a static C string, checked above.
+        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+    }
+
+    /// Turns the status of a query into a result: *not ready* is an answer.
+    pub(super) fn progress(&self, call: &'static str, status: i32) -> Result<Progress, CudaError> {
+        if status == CudaError::NOT_READY {
+            return Ok(Progress::Running);
+        }
+        self.check(call, status).map(|()| Progress::Done)
+    }
+}
