@@ -1,0 +1,67 @@
+//! Waiting, with deadlines.
+
+use super::{CudaAgent, locked};
+use crate::tables::{CudaError, Progress, Stream};
+use kreplay_engine::AgentError;
+use std::time::{Duration, Instant};
+
+impl CudaAgent {
+    /// A stream of the program's was made.
+    pub(crate) fn stream_born(&self, stream: Stream) {
+        if stream != self.stream() {
+            locked(&self.0.streams).born(stream);
+        }
+    }
+
+    /// A stream of the program's is about to go.
+    pub(crate) fn stream_retired(&self, stream: Stream) {
+        locked(&self.0.streams).retire(stream);
+    }
+
+    pub(super) fn drain_until(&self, deadline: Instant) -> Result<(), AgentError> {
+        let _entered = self.enter()?;
+        self.poll(deadline, "the program's work", || {
+            // The lock is held while asking, so that no stream is destroyed meanwhile.
+            let streams = locked(&self.0.streams);
+            for stream in [self.stream(), Stream::LEGACY].into_iter().chain(streams.iter()) {
+                if self.driver().stream_progress(stream)? == Progress::Running {
+                    return Ok(Progress::Running);
+                }
+            }
+            Ok(Progress::Done)
+        })?;
+        // What no stream of the list showed (per-thread default streams, the driver's own work) is waited for here.
+        self.driver().synchronise_context().map_err(|error| self.error(error))
+    }
+
+    pub(super) fn settle_until(&self, deadline: Instant) -> Result<(), AgentError> {
+        let _entered = self.enter()?;
+        self.poll(deadline, "the passes", || self.driver().stream_progress(self.stream()))?;
+        locked(&self.0.slots).settled();
+        Ok(())
+    }
+
+    /// Asks again and again: without pause first, since most waits are short, then every 20 µs.
+    pub(super) fn poll(
+        &self,
+        deadline: Instant,
+        what: &'static str,
+        mut ask: impl FnMut() -> Result<Progress, CudaError>,
+    ) -> Result<(), AgentError> {
+        let start = Instant::now();
+        loop {
+            if ask().map_err(|error| self.error(error))? == Progress::Done {
+                return Ok(());
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Err(AgentError::Deadline { what });
+            }
+            if now - start > Duration::from_millis(2) {
+                std::thread::sleep(Duration::from_micros(20));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A CUDA context as the engine's agent.
+//!
+//! Memory belongs to contexts, so each context is an agent of its own. All work of the agent goes to one stream of its
+//! own, which waits for
+//! no other; the engine drains the program's streams before a window and settles ours before the program's own launch.
+
+mod backing;
+mod drain;
+mod guard;
+mod launch;
+mod operations;
+mod passes;
+mod slots;
+mod streams;
+mod work;
+
+#[cfg(test)]
+mod gpu_tests;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub(crate) use guard::{Depth, inside};
+pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
+
+use crate::kernels;
+use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribute};
+use backing::Backings;
+use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
+use slots::Slots;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use streams::Streams;
+
+/// An agent: one context, seen through the driver. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct CudaAgent(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    driver: Arc<Driver>,
+    context: Context,
+    device: i32,
+    uuid: [u8; 16],
+    l2_bytes: u64,
+    description: AgentDescription,
+    stream: Stream,
+    kernels: Kernels,
+    /// Blocks that fill the device.
+    blocks: u32,
+    slots: Mutex<Slots>,
+    backings: Mutex<Backings>,
+    streams: Mutex<Streams>,
+    lost: OnceLock<String>,
+    /// The program's stream that the current pass runs on; 0 for our own.
+    pass_stream: AtomicU64,
+    /// Memory that is written to flush the cache; 0 until it is needed.
+    filler: Mutex<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kernels {
+    copy: Function,
+    compare: Function,
+    synchronise: Function,
+    hash: Function,
+}
+
+impl CudaAgent {
+    /// The agent of `context`: makes its stream and loads its kernels. Called from the first launch on, since nothing may
+    /// be called while the driver makes a context.
+    ///
+    /// # Errors
+    /// The driver's, or the compiler's message about the kernels.
+    pub(crate) fn new(driver: Arc<Driver>, context: Context, id: AgentId, chip: &str) -> Result<Self, AgentError> {
+        let _depth = Depth::enter();
+        let _context = guard::Current::enter(&driver, context).map_err(failed)?;
+        let device = driver.current_device().map_err(failed)?;
+        let name = driver.device_name(device).map_err(failed)?;
+        let uuid = driver.device_uuid(device).map_err(failed)?;
+        let attribute = |attribute| driver.device_attribute(attribute, device).map_err(failed);
+        let processors = attribute(device_attribute::MULTIPROCESSORS)?.max(1) as u32;
+        let l2_bytes = attribute(device_attribute::L2_BYTES)?.max(0) as u64;
+        let stream = driver.create_stream().map_err(failed)?;
+        let module = driver.load_module(kernels::PTX).map_err(|(error, log)| AgentError::Failed {
+            call: error.call,
+            status: if log.is_empty() { error.to_string() } else { format!("{error}: {log}") },
+        })?;
+        let function = |name| driver.module_function(module, name).map_err(failed);
+        let kernels = Kernels {
+            copy: function(kernels::COPY)?,
+            compare: function(kernels::COMPARE)?,
+            synchronise: function(kernels::SYNCHRONISE)?,
+            hash: function(kernels::HASH)?,
+        };
+        let capabilities = Capabilities { observe: true, observe_host: true };
+        let description = AgentDescription { id, name, chip: chip.into(), simulated: false, capabilities };
+        Ok(Self(Arc::new(Inner {
+            driver: Arc::clone(&driver),
+            context,
+            device,
+            uuid,
+            l2_bytes,
+            description,
+            stream,
+            kernels,
+            blocks: processors * 8,
+            slots: Mutex::default(),
+            backings: Mutex::default(),
+            streams: Mutex::default(),
+            lost: OnceLock::new(),
+            pass_stream: AtomicU64::new(0),
+            filler: Mutex::new(0),
+        })))
+    }
+
+    /// The driver.
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.0.driver
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> Context {
+        self.0.context
+    }
+
+    /// The device's ordinal.
+    pub(crate) fn device(&self) -> i32 {
+        self.0.device
+    }
+
+    /// The device's number of 16 bytes, the same in every process.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        self.0.uuid
+    }
+
+    /// Bytes of the second-level cache.
+    pub(crate) fn l2_bytes(&self) -> u64 {
+        self.0.l2_bytes
+    }
+
+    /// The agent's own stream.
+    pub(crate) fn stream(&self) -> Stream {
+        self.0.stream
+    }
+
+    /// A library's module in the agent's context; `None` when it is not loaded there.
+    pub(crate) fn library_module(&self, library: *mut std::ffi::c_void) -> Option<crate::tables::Module> {
+        let _entered = self.enter().ok()?;
+        self.0.driver.library_module(library).ok()
+    }
+
+    /// Makes calls from this thread the agent's: the context is current and callbacks are not ours to look at.
+    ///
+    /// # Errors
+    /// [`AgentError::Lost`] once a fault of the context was seen.
+    pub(crate) fn enter(&self) -> Result<guard::Entered<'_>, AgentError> {
+        if let Some(message) = self.0.lost.get() {
+            return Err(AgentError::Lost(message.clone()));
+        }
+        let depth = Depth::enter();
+        let current = guard::Current::enter(&self.0.driver, self.0.context).map_err(|error| self.error(error))?;
+        Ok(guard::Entered::new(depth, current))
+    }
+
+    /// The engine's error for one of the driver's; remembers what cannot be undone.
+    pub(crate) fn error(&self, error: CudaError) -> AgentError {
+        if error.is_sticky() {
+            let message = error.to_string();
+            return AgentError::Lost(self.0.lost.get_or_init(|| message).clone());
+        }
+        failed(error)
+    }
+}
+
+/// A failed call that says nothing about the device's health.
+fn failed(error: CudaError) -> AgentError {
+    AgentError::Failed { call: error.call, status: format!("{} ({})", error.name, error.status) }
+}
+
+/// Locks what a panicking thread may have left: every change under these locks is complete in itself.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

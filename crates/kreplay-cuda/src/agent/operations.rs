@@ -1,0 +1,185 @@
+//! Copy, compare, synchronise and hash: tables up, one launch, results down, without waiting.
+
+use super::slots::{Pending, PendingKind, Slot};
+use super::{CudaAgent, locked};
+use crate::kernels::Table;
+use crate::tables::Function;
+use kreplay_engine::{AgentError, Answer, Chunk, ChunkMap, Move, Pair, Range, Ticket, Towards};
+use std::ffi::c_void;
+use std::time::Instant;
+
+/// Up to this many moves go to the driver one by one: a launch with a table costs as much as two of them.
+const FEW_MOVES: usize = 2;
+
+/// Moves from this size on go to the driver, whose copy of large ranges is a little faster than ours.
+const LARGE_MOVE: u64 = 4 << 20;
+
+/// Results up to this size are zeroed by going up with the table; larger ones by a memset.
+const SMALL_RESULT: u64 = 64 << 10;
+
+impl CudaAgent {
+    pub(super) fn copy_moves(&self, moves: &[Move]) -> Result<(), AgentError> {
+        let _entered = self.enter()?;
+        let mut table = Table::default();
+        {
+            let backings = locked(&self.0.backings);
+            let few = moves.len() <= FEW_MOVES;
+            for one in moves.iter().filter(|one| one.bytes > 0) {
+                if few || one.bytes >= LARGE_MOVE || backings.is_host(one.to) || backings.is_host(one.from) {
+                    self.driver()
+                        .copy(one.to, one.from, one.bytes, self.stream())
+                        .map_err(|error| self.error(error))?;
+                } else {
+                    table.push(one.from, one.to, one.bytes, 0);
+                }
+            }
+        }
+        if table.tiles() == 0 {
+            return Ok(());
+        }
+        let (slot, _) = self.upload(&table, 0)?;
+        let launched = self.launch_over(self.0.kernels.copy, &table, slot.device, None);
+        let marked = launched.and_then(|()| slot.mark(self.driver(), self.stream()).map_err(|error| self.error(error)));
+        locked(&self.0.slots).release_later(slot);
+        marked
+    }
+
+    pub(super) fn compare_pairs(
+        &self,
+        pairs: &[Pair],
+        chunk: Chunk,
+        towards: Option<Towards>,
+    ) -> Result<Ticket, AgentError> {
+        let _entered = self.enter()?;
+        let mut table = Table::default();
+        let mut maps = Vec::with_capacity(pairs.len());
+        let mut words = 0;
+        for pair in pairs {
+            let chunks = chunk.count(pair.bytes);
+            maps.push((words, chunks));
+            let (from, to) = match towards {
+                Some(Towards::Memory) => (pair.shadow, pair.memory),
+                Some(Towards::Shadow) | None => (pair.memory, pair.shadow),
+            };
+            table.push(from, to, pair.bytes, words);
+            // Maps begin at 64-bit words, so that they can be read as such.
+            words += chunks.div_ceil(64) * 2;
+        }
+        let kernel = if towards.is_some() { self.0.kernels.synchronise } else { self.0.kernels.compare };
+        self.observe(kernel, &table, chunk, words * 4, PendingKind::Maps(maps))
+    }
+
+    pub(super) fn hash_ranges(&self, ranges: &[Range], chunk: Chunk) -> Result<Ticket, AgentError> {
+        let _entered = self.enter()?;
+        let mut table = Table::default();
+        let mut chunks = 0;
+        for range in ranges {
+            table.push(range.base, 0, range.bytes, chunks);
+            chunks += chunk.count(range.bytes);
+        }
+        self.observe(self.0.kernels.hash, &table, chunk, chunks * 8, PendingKind::Hashes(chunks))
+    }
+
+    pub(super) fn answer_until(&self, ticket: Ticket, deadline: Instant) -> Result<Answer, AgentError> {
+        let _entered = self.enter()?;
+        let pending = locked(&self.0.slots).tickets.remove(&ticket.0);
+        let Some(Pending { slot, offset, kind }) = pending else {
+            return Err(AgentError::Failed { call: "answer", status: "the ticket was answered or settled".into() });
+        };
+        let waited = self.poll(deadline, "a comparison", || self.driver().event_progress(slot.event));
+        if let Err(error) = waited {
+            // The device may still write the slot: it stays away from others until its event has come.
+            locked(&self.0.slots).release_later(slot);
+            return Err(error);
+        }
+        let answer = match kind {
+            PendingKind::Maps(maps) => Answer::Chunks(
+                maps.into_iter()
+                    .map(|(word, chunks)| {
+                        ChunkMap::from_words(slot.words(offset + word * 4, chunks.div_ceil(64)), chunks)
+                    })
+                    .collect(),
+            ),
+            PendingKind::Hashes(count) => Answer::Hashes(slot.words(offset, count)),
+        };
+        locked(&self.0.slots).release(slot);
+        Ok(answer)
+    }
+
+    /// Launches a kernel that fills `bytes` of results.
+    fn observe(
+        &self,
+        kernel: Function,
+        table: &Table,
+        chunk: Chunk,
+        bytes: u64,
+        kind: PendingKind,
+    ) -> Result<Ticket, AgentError> {
+        let (slot, offset) = self.upload(table, bytes)?;
+        let launched = if table.tiles() == 0 {
+            Ok(())
+        } else {
+            self.launch_over(kernel, table, slot.device, Some((chunk.bytes().trailing_zeros(), slot.device + offset)))
+        };
+        let driver = self.driver();
+        let marked = launched.and_then(|()| {
+            driver
+                .copy(slot.pinned + offset, slot.device + offset, bytes, self.stream())
+                .and_then(|()| slot.mark(driver, self.stream()))
+                .map_err(|error| self.error(error))
+        });
+        let mut slots = locked(&self.0.slots);
+        match marked {
+            Ok(()) => Ok(Ticket(slots.ticket(Pending { slot, offset, kind }))),
+            Err(error) => {
+                slots.release_later(slot);
+                Err(error)
+            }
+        }
+    }
+
+    /// A slot with the table on the device and `result` zeroed bytes behind it; gives their offset too.
+    fn upload(&self, table: &Table, result: u64) -> Result<(Slot, u64), AgentError> {
+        let driver = self.driver();
+        let entries = table.bytes();
+        let offset = (entries.len() as u64).next_multiple_of(256);
+        let mut slot =
+            locked(&self.0.slots).acquire(driver, offset + result.max(8)).map_err(|error| self.error(error))?;
+        slot.write(0, entries);
+        let small = result <= SMALL_RESULT;
+        if small {
+            slot.zero(entries.len() as u64, offset - entries.len() as u64 + result);
+        }
+        let up = if small { offset + result } else { entries.len() as u64 };
+        let queued = driver.copy(slot.device, slot.pinned, up, self.stream()).and_then(|()| {
+            if small { Ok(()) } else { driver.set_bytes(slot.device + offset, 0, result, self.stream()) }
+        });
+        match queued {
+            Ok(()) => Ok((slot, offset)),
+            Err(error) => {
+                locked(&self.0.slots).release_later(slot);
+                Err(self.error(error))
+            }
+        }
+    }
+
+    /// One launch of one of our kernels over a table that lies at `device`.
+    fn launch_over(
+        &self,
+        kernel: Function,
+        table: &Table,
+        device: u64,
+        result: Option<(u32, u64)>,
+    ) -> Result<(), AgentError> {
+        let (mut device, mut entries, mut tiles) = (device, table.entries().len() as u32, table.tiles());
+        let (mut shift, mut out) = result.unwrap_or_default();
+        let mut arguments: [*mut c_void; 5] = [
+            (&raw mut device).cast(),
+            (&raw mut entries).cast(),
+            (&raw mut tiles).cast(),
+            (&raw mut shift).cast(),
+            (&raw mut out).cast(),
+        ];
+        self.launch_own(kernel, tiles, arguments.as_mut_ptr())
+    }
+}

@@ -1,0 +1,99 @@
+//! A driver made of functions of ours, for tests without a GPU: memory is the process's own, work is done when it is
+//! asked for, and launches run Rust closures. The agent's own kernels have twins here.
+
+mod driver;
+mod kernels;
+
+pub(crate) use kernels::hash;
+
+use crate::tables::{Driver, DriverTable};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A kernel: its grid, and a pointer to each argument.
+pub(crate) type Kernel = Arc<dyn Fn([u32; 3], &[*mut c_void]) + Send + Sync>;
+
+/// Name, parameters, what it does.
+pub(super) type Known = (String, Vec<(usize, usize)>, Kernel);
+
+#[derive(Default)]
+pub(super) struct World {
+    /// By handle: name, parameters (offset, bytes), what it does.
+    pub(super) functions: HashMap<u64, Known>,
+    /// Live allocations: base and layout.
+    pub(super) allocations: HashMap<u64, std::alloc::Layout>,
+    pub(super) next_handle: u64,
+    /// Launches so far, by name.
+    pub(super) launches: Vec<String>,
+    /// Streams that say they are busy.
+    pub(super) busy: Vec<u64>,
+    /// Variables of modules: name, address, bytes.
+    pub(super) variables: HashMap<String, (u64, u64)>,
+}
+
+fn world() -> MutexGuard<'static, World> {
+    static WORLD: OnceLock<Mutex<World>> = OnceLock::new();
+    WORLD.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The context of the fake device.
+pub(crate) const CONTEXT: u64 = 0xC0;
+
+/// The fake driver.
+pub(crate) fn fake_driver() -> Arc<Driver> {
+    let table = DriverTable::load(&|name: &CStr| driver::find(name)).expect("the fake has every required function");
+    Arc::new(Driver::with_table(table))
+}
+
+/// Adds a kernel with parameters of these sizes; gives its handle.
+pub(crate) fn add_kernel(name: &str, parameters: &[(usize, usize)], kernel: Kernel) -> u64 {
+    let mut world = world();
+    world.next_handle += 0x10;
+    let handle = 0xF000_0000 + world.next_handle;
+    world.functions.insert(handle, (name.to_owned(), parameters.to_vec(), kernel));
+    handle
+}
+
+thread_local! {
+    static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
+}
+
+/// This thread's next calls of `function` return these statuses instead of doing anything.
+pub(crate) fn script(function: &'static str, statuses: &[i32]) {
+    SCRIPTED.with(|scripted| scripted.borrow_mut().entry(function).or_default().extend(statuses));
+}
+
+/// A status that a test asked for.
+pub(super) fn scripted(function: &str) -> Option<i32> {
+    SCRIPTED.with(|scripted| {
+        let mut scripted = scripted.borrow_mut();
+        let statuses = scripted.get_mut(function)?;
+        if statuses.is_empty() { None } else { Some(statuses.remove(0)) }
+    })
+}
+
+/// How often a kernel of this name was launched.
+pub(crate) fn launches(name: &str) -> usize {
+    world().launches.iter().filter(|launched| *launched == name).count()
+}
+
+/// Marks a stream busy or idle.
+pub(crate) fn set_busy(stream: u64, busy: bool) {
+    let mut world = world();
+    world.busy.retain(|known| *known != stream);
+    if busy {
+        world.busy.push(stream);
+    }
+}
+
+/// Adds a variable of a module.
+pub(crate) fn add_variable(name: &str, address: u64, bytes: u64) {
+    world().variables.insert(name.to_owned(), (address, bytes));
+}
+
+/// Whether an address is a live allocation's base.
+pub(crate) fn is_allocated(base: u64) -> bool {
+    world().allocations.contains_key(&base)
+}
