@@ -1,0 +1,147 @@
+//! The Range Profiler on a GPU: the sequence of calls, the values of a kernel whose counts are known to repeat, and what
+//! each call costs (printed as JSON lines).
+
+use super::*;
+use crate::agent::CudaAgent;
+use crate::agent::tests::gpu_agent;
+use crate::tables::{Cupti, Environment, find_cupti};
+use kreplay_engine::{Agent, Counters, Move, Plan, Reading, Request, Tier, Value};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+fn counters(agent: &CudaAgent) -> CudaCounters {
+    let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
+    let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
+    println!("CUPTI {} at {}", cupti.version().expect("a version"), cupti.path().display());
+    let availability = {
+        let _entered = agent.enter().expect("the context is there");
+        availability(&cupti, agent.device(), agent.context())
+    };
+    println!("chip {}, refused: {:?}", availability.chip, availability.refused);
+    let conduct =
+        Conduct { flush_cache: false, pass_deadline: Duration::from_secs(20), lock_deadline: Duration::from_secs(20) };
+    CudaCounters::new(cupti, agent.clone(), availability, conduct).expect("the lock can be had")
+}
+
+/// Runs a window of `dispatches` equal dispatches; gives the readings and the times of its steps in µs.
+fn window(
+    counters: &CudaCounters,
+    plan: &Plan,
+    dispatches: u32,
+    submit: &dyn Fn(),
+) -> (Vec<Reading>, Vec<(&'static str, f64)>) {
+    let mut times: Vec<(&'static str, f64)> =
+        ["open", "begin", "before", "submit", "after", "end", "collect", "deliver"].map(|step| (step, 0.0)).to_vec();
+    let mut timed = |step: usize, work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        times[step].1 += start.elapsed().as_secs_f64() * 1e6;
+    };
+    timed(0, &mut || counters.open(plan, dispatches).expect("open"));
+    for pass in &plan.passes {
+        timed(1, &mut || counters.begin(pass).expect("begin"));
+        for index in 0..dispatches {
+            timed(2, &mut || counters.before(index).expect("before"));
+            timed(3, &mut || submit());
+            timed(4, &mut || counters.after(index).expect("after"));
+        }
+        timed(5, &mut || counters.end().expect("end"));
+    }
+    let (sender, receiver) = channel();
+    let mut sender = Some(sender);
+    timed(6, &mut || {
+        let sender = sender.take().expect("once");
+        counters.collect(Box::new(move |readings| sender.send(readings).expect("the test waits")));
+    });
+    let mut readings = Vec::new();
+    timed(7, &mut || readings = receiver.recv().expect("delivered").expect("values"));
+    (readings, times)
+}
+
+fn values(readings: &[Reading], name: &str) -> Vec<Value> {
+    readings.iter().filter(|reading| &*reading.counter == name).map(|reading| reading.value).collect()
+}
+
+#[test]
+fn values_repeat_and_steps_are_timed() {
+    let Some(agent) = gpu_agent() else { return };
+    let counters = counters(&agent);
+    assert_eq!(counters.refused(), None, "counting is permitted");
+    let bytes = 1u64 << 20;
+    let (a, b) =
+        (agent.allocate(Tier::Device, bytes).expect("room"), agent.allocate(Tier::Device, bytes).expect("room"));
+    let moves: Vec<Move> = (0..8)
+        .map(|at| Move { to: b.range.base + at * (bytes / 8), from: a.range.base + at * (bytes / 8), bytes: bytes / 8 })
+        .collect();
+    let submit = || agent.copy(&moves).expect("submitted");
+    let mut instructions = None;
+    for names in [
+        vec!["dram__bytes_read.sum"],
+        vec!["sm__inst_executed.sum"],
+        vec!["l1tex__t_bytes.sum"],
+        vec!["basic"],
+        vec!["memory"],
+        vec!["compute"],
+        vec!["roofline"],
+    ] {
+        let request = Request { names: names.iter().map(|name| (*name).to_owned()).collect(), repeat: 1 };
+        let plan = counters.plan(&request).expect("planned");
+        for (round, dispatches) in [1, 1, 1, 50].into_iter().enumerate() {
+            let start = Instant::now();
+            let (readings, times) = window(&counters, &plan, dispatches, &submit);
+            let ms = start.elapsed().as_secs_f64() * 1e3;
+            let steps: Vec<String> = times.iter().map(|(step, us)| format!("\"{step}\":{us:.0}")).collect();
+            println!(
+                "{{\"bench\":\"window\",\"names\":{names:?},\"round\":{round},\"dispatches\":{dispatches},\"passes\":{},\"ms\":{ms:.3},\"us\":{{{}}}}}",
+                plan.passes.len(),
+                steps.join(",")
+            );
+            let counted: usize = plan.passes.last().map_or(0, |pass| pass.counters.len());
+            assert!(readings.len() >= counted * dispatches as usize, "{} readings", readings.len());
+            let executed = values(&readings, "sm__inst_executed.sum");
+            for value in executed {
+                assert!(value.as_f64() > 1000.0, "{value:?}");
+                assert_eq!(*instructions.get_or_insert(value), value, "instruction counts repeat");
+            }
+            if round == 2 {
+                for reading in &readings {
+                    println!("  {} = {:?} {} (pass {})", reading.counter, reading.value, reading.unit, reading.pass);
+                }
+            }
+        }
+    }
+    counters.flush();
+    counters.close();
+    agent.free(a);
+    agent.free(b);
+}
+
+/// A window that is abandoned in the middle leaves the next one right.
+#[test]
+fn an_abandoned_window_does_no_harm() {
+    let Some(agent) = gpu_agent() else { return };
+    let counters = counters(&agent);
+    let bytes = 1u64 << 20;
+    let (a, b) =
+        (agent.allocate(Tier::Device, bytes).expect("room"), agent.allocate(Tier::Device, bytes).expect("room"));
+    let one = [Move { to: b.range.base, from: a.range.base, bytes }];
+    let request = Request { names: vec!["compute".into()], repeat: 1 };
+    let plan = counters.plan(&request).expect("planned");
+    assert!(plan.passes.len() > 3);
+    for stop_after in 0..4 {
+        counters.open(&plan, 1).expect("open");
+        for pass in plan.passes.iter().take(stop_after) {
+            counters.begin(pass).expect("begin");
+            counters.before(0).expect("before");
+            agent.copy(&one).expect("submitted");
+            counters.after(0).expect("after");
+            counters.end().expect("end");
+        }
+        counters.begin(&plan.passes[stop_after]).expect("begin");
+        counters.abandon();
+        let (readings, _) = window(&counters, &plan, 1, &|| agent.copy(&one).expect("submitted"));
+        assert_eq!(readings.len(), plan.passes[0].counters.len());
+    }
+    counters.close();
+}

@@ -1,0 +1,115 @@
+//! One window at a time on a GPU, across processes: the hardware's counters exist once.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The lock file of a GPU. It stays open, and is locked for the length of a window.
+#[derive(Debug)]
+pub(crate) struct GpuLock {
+    file: File,
+    path: PathBuf,
+}
+
+/// The lock is another process's, or the file cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockError {
+    /// The file cannot be opened.
+    #[error("the lock file {} cannot be opened: {why}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: std::io::Error,
+    },
+    /// Somebody else holds it.
+    #[error("another process has been counting on this GPU for {} s; it holds {}", waited.as_secs(), path.display())]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+    },
+}
+
+impl GpuLock {
+    /// The lock of the GPU with this number, in the folder for temporary files.
+    ///
+    /// # Errors
+    /// [`LockError::Open`].
+    pub(crate) fn new(uuid: [u8; 16]) -> Result<Self, LockError> {
+        let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = std::env::temp_dir().join(format!("kreplay-gpu-{name}.lock"));
+        Self::at(path)
+    }
+
+    fn at(path: PathBuf) -> Result<Self, LockError> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        match file {
+            Ok(file) => Ok(Self { file, path }),
+            Err(why) => Err(LockError::Open { path, why }),
+        }
+    }
+
+    /// Takes it, waiting at most until `deadline`.
+    ///
+    /// # Errors
+    /// [`LockError::Held`].
+    pub(crate) fn acquire(&self, deadline: Instant) -> Result<Held<'_>, LockError> {
+        let start = Instant::now();
+        loop {
+            // SAFETY: the file is open.
+            if unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+                return Ok(Held(self));
+            }
+            if Instant::now() >= deadline {
+                return Err(LockError::Held { path: self.path.clone(), waited: start.elapsed() });
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Gives it back when the guard was forgotten on purpose.
+    pub(crate) fn release(&self) {
+        // SAFETY: the file is open. Unlocking what is not locked does nothing.
+        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+    }
+}
+
+/// The lock is held.
+#[derive(Debug)]
+pub(crate) struct Held<'a>(&'a GpuLock);
+
+impl Held<'_> {
+    /// Holds it until [`GpuLock::release`].
+    pub(crate) fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_holders_exclude_each_other_and_the_error_names_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gpu.lock");
+        let (one, two) = (GpuLock::at(path.clone()).expect("open"), GpuLock::at(path.clone()).expect("open"));
+        let held = one.acquire(Instant::now()).expect("nobody holds it");
+        let error = two.acquire(Instant::now()).expect_err("it is held").to_string();
+        assert!(error.contains(&*path.to_string_lossy()), "{error}");
+        drop(held);
+        two.acquire(Instant::now()).expect("it was given back").keep();
+        assert!(one.acquire(Instant::now()).is_err());
+        two.release();
+        assert!(one.acquire(Instant::now()).is_ok());
+    }
+}

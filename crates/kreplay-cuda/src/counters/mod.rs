@@ -1,0 +1,26 @@
+//! Hardware counters of a CUDA device, through CUPTI.
+//!
+//! *Planning* needs no GPU: CUPTI's Profiler Host interface says for a chip what can be counted and how many passes a list
+//! of metrics takes. *Counting* is done by the Range Profiler: the hardware is programmed for a pass, read around each
+//! dispatch, and the raw values are decoded into a counter image, which is evaluated on a thread beside the program.
+
+mod count;
+mod device;
+mod evaluate;
+mod host;
+mod lock;
+mod names;
+mod plan;
+mod planner;
+mod range;
+mod sets;
+
+#[cfg(test)]
+mod gpu_tests;
+#[cfg(test)]
+mod plan_tests;
+
+pub(crate) use count::{Conduct, CudaCounters, list};
+pub(crate) use device::{Availability, availability, chip_of};
+pub(crate) use host::supported_chips;
+pub(crate) use plan::plan_request;

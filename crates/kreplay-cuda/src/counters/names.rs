@@ -1,0 +1,108 @@
+//! From what the user asked for to metrics of the chip.
+
+use super::host::Host;
+use super::sets::{SETS, find};
+use crate::tables::CuptiError;
+use kreplay_engine::PlanError;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many near names an error tells.
+const NEAR: usize = 4;
+
+/// The metrics of a request, each once, in order.
+///
+/// # Errors
+/// [`PlanError::Unknown`] with near names.
+pub(crate) fn resolve(host: &Host<'_>, asked: &[String]) -> Result<Vec<Arc<str>>, PlanError> {
+    let bases = host.base_metrics().map_err(|error: CuptiError| PlanError::Unavailable(error.to_string()))?;
+    let known: HashSet<&str> = bases.iter().map(|base| &**base).collect();
+    let mut metrics: Vec<Arc<str>> = Vec::new();
+    let mut add = |name: Arc<str>| {
+        if !metrics.contains(&name) {
+            metrics.push(name);
+        }
+    };
+    for name in asked {
+        let Some(set) = find(name) else {
+            add(check(host, &known, &bases, name)?);
+            continue;
+        };
+        for metric in set.metrics {
+            match metric.split_once('*') {
+                Some((begin, end)) => {
+                    let (middle_end, ending) = end.split_once('.').unwrap_or((end, ""));
+                    for base in &bases {
+                        if base.starts_with(begin) && base.ends_with(middle_end) && !base.contains("not_issued") {
+                            add(format!("{base}.{ending}").into());
+                        }
+                    }
+                }
+                None => add(check(host, &known, &bases, metric)?),
+            }
+        }
+    }
+    Ok(metrics)
+}
+
+/// The metric, if the chip has it with this ending.
+fn check(host: &Host<'_>, known: &HashSet<&str>, bases: &[Arc<str>], name: &str) -> Result<Arc<str>, PlanError> {
+    // Names of a few blocks hold a point themselves, so the longest known beginning is the base.
+    let base = name.match_indices('.').map(|(at, _)| &name[..at]).chain([name]).rfind(|base| known.contains(base));
+    let Some(base) = base else {
+        let mut candidates: Vec<&str> = bases.iter().map(|base| &**base).collect();
+        candidates.extend(SETS.iter().map(|set| set.name));
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        return Err(PlanError::Unknown { name: name.to_owned(), near: nearest(stem, &candidates) });
+    };
+    let endings = host.endings(base);
+    let ending = &name[base.len()..];
+    if endings.iter().any(|known| &**known == ending) || (ending.is_empty() && endings.is_empty()) {
+        return Ok(name.into());
+    }
+    let all: Vec<&str> = endings.iter().map(|ending| &**ending).collect();
+    let near =
+        if ending.is_empty() { all.into_iter().take(NEAR).map(str::to_owned).collect() } else { nearest(ending, &all) };
+    Err(PlanError::Unknown {
+        name: name.to_owned(),
+        near: near.into_iter().map(|ending| format!("{base}{ending}")).collect(),
+    })
+}
+
+/// The candidates that take the fewest changes of a letter, nearest first.
+fn nearest(name: &str, candidates: &[&str]) -> Vec<String> {
+    let mut scored: Vec<(usize, &str)> =
+        candidates.iter().map(|candidate| (distance(name, candidate), *candidate)).collect();
+    scored.sort();
+    let bound = name.len() / 2 + 1;
+    scored.into_iter().filter(|(score, _)| *score <= bound).take(NEAR).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The edit distance of two ASCII texts.
+fn distance(a: &str, b: &str) -> usize {
+    let b = b.as_bytes();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = cost;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_those_with_the_fewest_changes() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        let near = nearest("dram__byte_read", &["dram__bytes_read", "dram__bytes_write", "gpc__cycles_elapsed"]);
+        assert_eq!(near[0], "dram__bytes_read");
+        assert!(!near.contains(&"gpc__cycles_elapsed".to_owned()));
+    }
+}

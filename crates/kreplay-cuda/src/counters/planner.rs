@@ -1,0 +1,153 @@
+//! Packing metrics into passes.
+//!
+//! CUPTI programs any list of metrics and says how many passes it takes, but a pass that holds a counter of the
+//! multiprocessors costs about ten times one that holds none: the driver reads those counters in the launch call. So
+//! metrics are packed into *groups* by price: each group is programmed on its own, and its values belong to its passes.
+
+use super::host::{ConfigImage, Host, Names};
+use crate::tables::{Cupti, CuptiError};
+use kreplay_engine::PlanError;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Programming the counters for a pass and stopping them, whatever the kernel costs (measured, H200).
+const SWITCH: Duration = Duration::from_millis(8);
+/// What a kernel-pass costs beside it.
+const CHEAP: Duration = Duration::from_micros(100);
+/// … with counters of the multiprocessors.
+const DEAR: Duration = Duration::from_micros(1050);
+/// … with counts that patched code makes.
+const PATCHED: Duration = Duration::from_micros(200);
+
+/// Metrics that are programmed together.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) metrics: Vec<Arc<str>>,
+    pub(crate) names: Names,
+    pub(crate) config: ConfigImage,
+    pub(crate) price: Price,
+}
+
+/// What a kernel-pass costs by what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Price {
+    /// Memory, time.
+    Cheap,
+    /// Counted by patched instructions.
+    Patched,
+    /// Counters of the multiprocessors.
+    Dear,
+}
+
+impl Price {
+    /// Of a metric, by its name.
+    pub(crate) fn of(metric: &str) -> Self {
+        if metric.contains("__sass_") || metric.starts_with("sass__") {
+            Price::Patched
+        } else if ["sm__", "smsp__", "l1tex__", "tpc__", "idc__", "gpc__", "gcc__"]
+            .iter()
+            .any(|prefix| metric.starts_with(prefix))
+        {
+            Price::Dear
+        } else {
+            Price::Cheap
+        }
+    }
+
+    /// Of one pass for one kernel, with the switch.
+    pub(crate) fn duration(self) -> Duration {
+        SWITCH
+            + match self {
+                Price::Cheap => CHEAP,
+                Price::Patched => PATCHED,
+                Price::Dear => DEAR,
+            }
+    }
+}
+
+impl Group {
+    fn new(metrics: Vec<Arc<str>>, config: ConfigImage) -> Self {
+        let price = metrics.iter().map(|metric| Price::of(metric)).max().unwrap_or(Price::Cheap);
+        Self { names: Names::new(&metrics), metrics, config, price }
+    }
+
+    fn cost(&self) -> Duration {
+        self.price.duration() * self.config.passes
+    }
+}
+
+/// Packs metrics for a chip.
+pub(crate) struct Planner<'a> {
+    pub(crate) cupti: &'a Cupti,
+    pub(crate) chip: &'a str,
+    pub(crate) availability: &'a [u8],
+}
+
+impl Planner<'_> {
+    fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
+        Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics))
+    }
+
+    /// The groups that cost least: packed by price, or all together where that is cheaper.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the metric that cannot be counted.
+    pub(crate) fn pack(&self, metrics: &[Arc<str>]) -> Result<Vec<Group>, PlanError> {
+        let mut singles = Vec::new();
+        let mut several = Vec::new();
+        for metric in metrics {
+            let alone = self.config(std::slice::from_ref(metric)).map_err(|error| {
+                PlanError::Unavailable(format!("the metric {metric} cannot be counted on {}: {error}", self.chip))
+            })?;
+            if alone.passes > 1 { several.push(metric.clone()) } else { singles.push(metric.clone()) }
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        // Metrics of several passes share their passes best with each other.
+        if !several.is_empty() {
+            match self.config(&several) {
+                Ok(config) => groups.push(Group::new(several, config)),
+                Err(_) => {
+                    for metric in several {
+                        let config = self.config(std::slice::from_ref(&metric)).map_err(unavailable)?;
+                        groups.push(Group::new(vec![metric], config));
+                    }
+                }
+            }
+        }
+        singles.sort_by_key(|metric| std::cmp::Reverse(Price::of(metric)));
+        for metric in &singles {
+            self.place(&mut groups, metric).map_err(unavailable)?;
+        }
+        groups.sort_by_key(|group| group.price);
+        if let Ok(config) = self.config(metrics) {
+            let together = Group::new(metrics.to_vec(), config);
+            if together.cost() < groups.iter().map(Group::cost).sum() {
+                return Ok(vec![together]);
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Puts a metric into the first group that holds it without another pass and without becoming dearer, else into a
+    /// group of its own.
+    fn place(&self, groups: &mut Vec<Group>, metric: &Arc<str>) -> Result<(), CuptiError> {
+        for group in groups.iter_mut().filter(|group| Price::of(metric) <= group.price) {
+            let mut more = group.metrics.clone();
+            more.push(metric.clone());
+            // A refusal (27, metrics that do not go together) only means another group.
+            if let Ok(config) = self.config(&more)
+                && config.passes <= group.config.passes
+            {
+                *group = Group::new(more, config);
+                return Ok(());
+            }
+        }
+        let config = self.config(std::slice::from_ref(metric))?;
+        groups.push(Group::new(vec![metric.clone()], config));
+        Ok(())
+    }
+}
+
+fn unavailable(error: CuptiError) -> PlanError {
+    PlanError::Unavailable(error.to_string())
+}

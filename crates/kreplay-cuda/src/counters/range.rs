@@ -1,0 +1,168 @@
+//! The Range Profiler's session of a context: the hardware is read around each dispatch.
+
+use super::planner::Group;
+use crate::tables::cupti_structs::*;
+use crate::tables::{Context, Cupti, CuptiError, profiler_call};
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// Ranges that we push and pop, and passes that we replay.
+const USER_RANGE: u32 = 2;
+const USER_REPLAY: u32 = 3;
+
+/// A session. It exists from the first window of a context to the context's end.
+#[derive(Debug)]
+pub(crate) struct RangeProfiler {
+    cupti: Arc<Cupti>,
+    object: RangeObject,
+}
+
+// SAFETY: CUPTI's object is used by one thread at a time: it is kept behind a lock.
+unsafe impl Send for RangeProfiler {}
+
+/// What a stopped pass says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stopped {
+    /// Every pass of the configuration has run.
+    pub(crate) complete: bool,
+}
+
+impl RangeProfiler {
+    /// Begins a session in a context.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn enable(cupti: Arc<Cupti>, context: Context) -> Result<Self, CuptiError> {
+        let mut params = RangeEnable { context, ..Default::default() };
+        profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params)?;
+        Ok(Self { cupti, object: params.object })
+    }
+
+    /// An empty counter image for a group and a number of ranges.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn image(&self, group: &Group, ranges: u32) -> Result<Vec<u8>, CuptiError> {
+        let mut size = RangeCountersSize {
+            object: self.object,
+            names: group.names.pointers.as_ptr(),
+            count: group.names.len(),
+            ranges: ranges as usize,
+            nodes: ranges,
+            ..Default::default()
+        };
+        profiler_call!(self.cupti, cuptiRangeProfilerGetCounterDataSize, &mut size)?;
+        let mut image = vec![0; size.bytes];
+        let mut params = RangeCountersInitialize {
+            object: self.object,
+            bytes: image.len(),
+            image: image.as_mut_ptr(),
+            ..Default::default()
+        };
+        profiler_call!(self.cupti, cuptiRangeProfilerCounterDataImageInitialize, &mut params)?;
+        Ok(image)
+    }
+
+    /// Programs a group from its pass 0 on; values will be decoded into `image`, which must not move until then.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn configure(&self, group: &Group, image: &mut [u8], ranges: u32) -> Result<(), CuptiError> {
+        let mut params = RangeSetConfig {
+            object: self.object,
+            config_bytes: group.config.bytes.len(),
+            config: group.config.bytes.as_ptr(),
+            counters_bytes: image.len(),
+            counters: image.as_mut_ptr(),
+            range: USER_RANGE,
+            replay: USER_REPLAY,
+            ranges_per_pass: ranges as usize,
+            nesting_levels: 1,
+            least_nesting: 1,
+            pass: 0,
+            target_nesting: 1,
+            ..Default::default()
+        };
+        profiler_call!(self.cupti, cuptiRangeProfilerSetConfig, &mut params)
+    }
+
+    /// Programs the hardware for the next pass.
+    ///
+    /// # Errors
+    /// CUPTI's status, 35 without permission.
+    pub(crate) fn start(&self) -> Result<(), CuptiError> {
+        let mut params = RangeSession { object: self.object, ..Default::default() };
+        profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params)
+    }
+
+    /// A range begins. Its name is the number of the dispatch.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn push(&self, name: &CString) -> Result<(), CuptiError> {
+        let mut params = RangePush { object: self.object, name: name.as_ptr(), ..Default::default() };
+        profiler_call!(self.cupti, cuptiRangeProfilerPushRange, &mut params)
+    }
+
+    /// The range ends.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn pop(&self) -> Result<(), CuptiError> {
+        let mut params = RangeSession { object: self.object, ..Default::default() };
+        profiler_call!(self.cupti, cuptiRangeProfilerPopRange, &mut params)
+    }
+
+    /// The pass ends.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn stop(&self) -> Result<Stopped, CuptiError> {
+        let mut params = RangeStop { object: self.object, ..Default::default() };
+        profiler_call!(self.cupti, cuptiRangeProfilerStop, &mut params)?;
+        Ok(Stopped { complete: params.all_submitted != 0 })
+    }
+
+    /// Writes the passes' raw values to the image; gives how many ranges did not fit.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn decode(&self) -> Result<usize, CuptiError> {
+        let mut params = RangeDecode { object: self.object, ..Default::default() };
+        profiler_call!(self.cupti, cuptiRangeProfilerDecodeData, &mut params)?;
+        Ok(params.dropped)
+    }
+}
+
+impl Drop for RangeProfiler {
+    fn drop(&mut self) {
+        let mut params = RangeSession { object: self.object, ..Default::default() };
+        // The context may be gone already; there is nothing else to give back.
+        let _ = profiler_call!(self.cupti, cuptiRangeProfilerDisable, &mut params);
+    }
+}
+
+/// How many ranges an image holds.
+///
+/// # Errors
+/// CUPTI's status.
+pub(crate) fn range_count(cupti: &Cupti, image: &[u8]) -> Result<usize, CuptiError> {
+    let mut params = RangeCountersInfo { image: image.as_ptr(), bytes: image.len(), ..Default::default() };
+    profiler_call!(cupti, cuptiRangeProfilerGetCounterDataInfo, &mut params)?;
+    Ok(params.ranges)
+}
+
+/// The name of a range of an image.
+///
+/// # Errors
+/// CUPTI's status.
+pub(crate) fn range_name(cupti: &Cupti, image: &[u8], range: usize) -> Result<String, CuptiError> {
+    let mut params =
+        RangeInfo { image: image.as_ptr(), bytes: image.len(), range, delimiter: c"/".as_ptr(), ..Default::default() };
+    profiler_call!(cupti, cuptiRangeProfilerCounterDataGetRangeInfo, &mut params)?;
+    if params.name.is_null() {
+        return Ok(String::new());
+    }
+    // SAFETY: CUPTI returned a C string that lives in the image.
+    Ok(unsafe { std::ffi::CStr::from_ptr(params.name) }.to_string_lossy().into_owned())
+}
