@@ -1,1 +1,17 @@
 //! The CUDA backend: driver and CUPTI tables, interceptor, agent, counters.
+
+mod agent;
+mod counters;
+mod cubin;
+#[cfg(test)]
+mod fake;
+mod interceptor;
+mod kernels;
+mod offline;
+mod tables;
+#[cfg(test)]
+mod test_elf;
+
+pub use interceptor::initialize_injection;
+pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, survey};
+pub use tables::LoadError;

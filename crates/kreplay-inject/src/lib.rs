@@ -1,1 +1,3 @@
 //! libkreplay.so: nothing but the exported entry points.
+
+mod cuda;

@@ -1,0 +1,132 @@
+//! The callback: what CUPTI calls on the program's threads.
+
+use super::Interceptor;
+use super::ids::{Class, class};
+use super::launch::window_exit;
+use super::pending::{Pending, pop};
+use crate::cubin::Cubin;
+use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
+use std::ffi::c_void;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+impl Interceptor {
+    /// One callback.
+    ///
+    /// # Safety
+    /// `data` is what CUPTI hands to a callback of this domain and id.
+    pub(super) unsafe fn callback(&self, domain: u32, id: u32, data: *const c_void) {
+        if !self.is_alive() || data.is_null() {
+            return;
+        }
+        match domain {
+            domain::DRIVER => {
+                if crate::agent::inside() {
+                    return;
+                }
+                let Some(class) = class(id) else { return };
+                // SAFETY: the data of the driver domain, promised by the caller.
+                let data = unsafe { &*data.cast::<CallbackData>() };
+                if data.site == ENTER { self.enter(class, data) } else { self.exit(class, data) }
+            }
+            domain::RESOURCE => {
+                // SAFETY: the data of the resource domain, promised by the caller.
+                let data = unsafe { &*data.cast::<ResourceData>() };
+                self.resource(id, data);
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&self, class: Class, data: &CallbackData) {
+        match class {
+            Class::Launch { form, per_thread } => self.launch_enter(data, form, per_thread),
+            Class::Graph { per_thread } => self.graph_enter(data, per_thread),
+            Class::Allocate(allocation) => self.allocate_enter(data, allocation),
+            Class::Free => self.free_enter(data),
+            Class::Unmap => self.unmap_enter(data),
+            Class::SurfaceDestroy => self.surface_destroyed(data),
+            Class::UnloadModule => self.module_unloading(data),
+            Class::UnloadLibrary => self.library_unloading(data),
+            // Counted before the call, so that nothing of ours falls between.
+            Class::BeginCapture => {
+                self.captures.fetch_add(1, Ordering::Relaxed);
+            }
+            Class::Operation(written) => self.operation_enter(data, written),
+            Class::Map | Class::SetAccess | Class::SurfaceCreate | Class::EndCapture => {}
+        }
+    }
+
+    fn exit(&self, class: Class, data: &CallbackData) {
+        let returned = if data.returned.is_null() {
+            0
+        } else {
+            // SAFETY: in *exit* this points to the status that the program gets.
+            unsafe { data.returned.read() }
+        };
+        match pop(data.correlation_id) {
+            Some(Pending::Retired(gone)) if returned != 0 => {
+                for (state, gone) in gone {
+                    state.region_reinstate(gone);
+                }
+            }
+            Some(window @ Pending::Window { .. }) => {
+                window_exit(window, returned, |status| self.driver.status_name("the launch", status));
+            }
+            _ => {}
+        }
+        if returned != 0 {
+            if class == Class::BeginCapture {
+                self.capture_ended();
+            }
+            // A capture that was invalidated ends with an error.
+            if class == Class::EndCapture {
+                self.capture_ended();
+            }
+            return;
+        }
+        match class {
+            Class::Allocate(allocation) => self.allocate_exit(data, allocation),
+            Class::Map => self.map_exit(data),
+            Class::SetAccess => self.access_exit(data),
+            Class::SurfaceCreate => self.surface_created(data),
+            Class::EndCapture => self.capture_ended(),
+            _ => {}
+        }
+    }
+
+    fn capture_ended(&self) {
+        let _ = self.captures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
+    }
+
+    fn resource(&self, id: u32, data: &ResourceData) {
+        match id {
+            resource::CONTEXT_CREATED => {
+                self.context(data.context);
+            }
+            resource::CONTEXT_DESTROY_STARTING => {
+                let state = self.contexts.write().unwrap_or_else(PoisonError::into_inner).remove(&data.context);
+                if let Some(state) = state {
+                    state.finish();
+                }
+            }
+            resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
+            resource::STREAM_DESTROY_STARTING => self.context(data.context).stream_retired(data.stream),
+            resource::MODULE_LOADED if !data.description.is_null() => {
+                // SAFETY: the description of this id, valid in the callback.
+                let module = unsafe { data.description.cast::<ModuleData>().read() };
+                if module.image.is_null() || module.bytes == 0 {
+                    return;
+                }
+                // SAFETY: CUPTI says how many bytes the image has.
+                let image = unsafe { std::slice::from_raw_parts(module.image, module.bytes) };
+                // Code that cannot be read has no variables that could be found; its kernels are replayed all the same,
+                // and what they write elsewhere is found by comparing.
+                if let Ok(cubin) = Cubin::parse(image) {
+                    self.context(data.context).functions.loaded(cubin);
+                }
+            }
+            _ => {}
+        }
+    }
+}

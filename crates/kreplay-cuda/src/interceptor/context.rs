@@ -1,0 +1,200 @@
+//! A context of the program's: its engine, and what came before there was one.
+
+use super::function::Functions;
+use super::{AgentCounters, Interceptor, locked};
+use crate::agent::CudaAgent;
+use crate::tables::{Context, Stream};
+use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Region, Retired};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long the end of a context or of the process may wait for a window.
+const END: Duration = Duration::from_secs(10);
+
+/// What an engine needs beside itself.
+pub(super) struct Driven {
+    pub(super) engine: Arc<Engine<CudaAgent>>,
+    pub(super) agent: CudaAgent,
+    pub(super) counters: Option<Arc<dyn AgentCounters>>,
+}
+
+/// See the module.
+pub(super) struct ContextState {
+    pub(super) context: Context,
+    /// `None` inside: no engine could be made, which was reported.
+    driven: OnceLock<Option<Driven>>,
+    making: Mutex<()>,
+    /// Regions and streams from before the first launch.
+    early: Mutex<Option<Early>>,
+    pub(super) functions: Functions,
+    codes: AtomicU64,
+}
+
+#[derive(Default)]
+struct Early {
+    regions: BTreeMap<u64, Region>,
+    streams: BTreeSet<Stream>,
+}
+
+impl ContextState {
+    pub(super) fn new(context: Context) -> Self {
+        Self {
+            context,
+            driven: OnceLock::new(),
+            making: Mutex::new(()),
+            early: Mutex::new(Some(Early::default())),
+            functions: Functions::default(),
+            codes: AtomicU64::new(1),
+        }
+    }
+
+    /// The engine, when there is one.
+    pub(super) fn driven(&self) -> Option<&Driven> {
+        self.driven.get().and_then(Option::as_ref)
+    }
+
+    /// The engine, made at the first launch. `None` when it cannot be.
+    pub(super) fn drive(&self, interceptor: &Interceptor) -> Option<&Driven> {
+        if self.driven.get().is_none() {
+            let _making = locked(&self.making);
+            if self.driven.get().is_none() {
+                let made = self.make(interceptor);
+                let mut early = locked(&self.early);
+                if let (Some(driven), Some(early)) = (&made, early.take()) {
+                    for region in early.regions.into_values() {
+                        driven.engine.region_born(region);
+                    }
+                    for stream in early.streams {
+                        driven.agent.stream_born(stream);
+                    }
+                }
+                // Set under the lock of `early`, so that nothing is reported to neither.
+                let _ = self.driven.set(made);
+            }
+        }
+        self.driven()
+    }
+
+    fn make(&self, interceptor: &Interceptor) -> Option<Driven> {
+        let _depth = crate::agent::Depth::enter();
+        let id = AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1);
+        let driver = Arc::clone(&interceptor.driver);
+        let chip = driver.current_device().map_or_else(|_| "unknown".into(), |device| (interceptor.chip)(device));
+        let agent = match CudaAgent::new(driver, self.context, id, &chip) {
+            Ok(agent) => agent,
+            Err(error) => {
+                (interceptor.warn)("no_agent", format!("a context of the program cannot be profiled: {error}"));
+                return None;
+            }
+        };
+        let counters = (interceptor.make_counters)(&agent);
+        let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
+        match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
+            Ok(engine) => Some(Driven { engine, agent, counters }),
+            Err(error) => {
+                (interceptor.warn)("no_plan", error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Memory is live.
+    pub(super) fn region_born(&self, region: Region) {
+        {
+            let mut early = locked(&self.early);
+            if let Some(early) = early.as_mut() {
+                early.regions.insert(region.range.base, region);
+                return;
+            }
+        }
+        if let Some(driven) = self.driven() {
+            driven.engine.region_born(region);
+        }
+    }
+
+    /// Memory is about to be freed.
+    pub(super) fn region_retire(&self, base: u64) -> Option<Gone> {
+        {
+            let mut early = locked(&self.early);
+            if let Some(early) = early.as_mut() {
+                return early.regions.remove(&base).map(Gone::Early);
+            }
+        }
+        self.driven().and_then(|driven| driven.engine.region_retire(base)).map(Gone::Known)
+    }
+
+    /// The free failed.
+    pub(super) fn region_reinstate(&self, gone: Gone) {
+        match gone {
+            Gone::Early(region) => self.region_born(region),
+            Gone::Known(retired) => {
+                if let Some(driven) = self.driven() {
+                    driven.engine.region_reinstate(retired);
+                }
+            }
+        }
+    }
+
+    /// A stream was made.
+    pub(super) fn stream_born(&self, stream: Stream) {
+        {
+            let mut early = locked(&self.early);
+            if let Some(early) = early.as_mut() {
+                early.streams.insert(stream);
+                return;
+            }
+        }
+        if let Some(driven) = self.driven() {
+            driven.agent.stream_born(stream);
+        }
+    }
+
+    /// A stream is about to go.
+    pub(super) fn stream_retired(&self, stream: Stream) {
+        if let Some(early) = locked(&self.early).as_mut() {
+            early.streams.remove(&stream);
+        }
+        if let Some(driven) = self.driven() {
+            driven.agent.stream_retired(stream);
+        }
+    }
+
+    /// Variables of a module are known; gives the number that stands for them.
+    pub(super) fn code_loaded(&self, variables: Vec<ModuleVariable>) -> Option<u64> {
+        let driven = self.driven()?;
+        let code = self.codes.fetch_add(1, Ordering::Relaxed);
+        driven.engine.code_loaded(code, variables);
+        Some(code)
+    }
+
+    /// A module is about to go.
+    pub(super) fn code_unloaded(&self, codes: &[u64]) {
+        if let Some(driven) = self.driven() {
+            for code in codes {
+                driven.engine.code_unloaded(*code);
+            }
+        }
+    }
+
+    /// The context or the process ends.
+    pub(super) fn finish(&self) {
+        if let Some(driven) = self.driven() {
+            let _depth = crate::agent::Depth::enter();
+            driven.engine.finish(Instant::now() + END);
+            if let Some(counters) = &driven.counters {
+                counters.close();
+            }
+            driven.agent.close();
+        }
+    }
+}
+
+/// A region that was retired.
+pub(super) enum Gone {
+    /// From before there was an engine.
+    Early(Region),
+    /// By the engine.
+    Known(Retired),
+}

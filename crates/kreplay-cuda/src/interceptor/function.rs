@@ -1,0 +1,172 @@
+//! What is known of the program's functions: names, parameters, and the variables of their modules.
+
+use super::context::ContextState;
+use super::locked;
+use crate::agent::ParameterLayout;
+use crate::cubin::{Cubin, Runtime};
+use crate::tables::{Driver, Function, Module};
+use kreplay_engine::{Decline, KernelInfo, ModuleVariable, Range};
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// A function or kernel as the program launches it.
+#[derive(Debug)]
+pub(super) struct FunctionInfo {
+    pub(super) kernel: KernelInfo,
+    /// `None` when the driver does not tell.
+    pub(super) layout: Option<Arc<ParameterLayout>>,
+    pub(super) collective: bool,
+    /// Why no launch of it can be replayed.
+    pub(super) decline: Option<Decline>,
+    /// The module in this context, where the driver tells it.
+    module: Module,
+}
+
+/// All of a context's.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    known: RwLock<HashMap<Function, Arc<FunctionInfo>>>,
+    code: Mutex<Code>,
+}
+
+#[derive(Debug, Default)]
+struct Code {
+    /// Cubins loaded so far that have variables or functions worth knowing.
+    cubins: Vec<Cubin>,
+    /// Variables whose addresses are known, by module.
+    variables: HashMap<Module, Modules>,
+}
+
+#[derive(Debug, Default)]
+struct Modules {
+    names: HashSet<Arc<str>>,
+    codes: Vec<u64>,
+    /// A writable variable has no address.
+    hidden: bool,
+}
+
+impl Functions {
+    /// Machine code was loaded into the context.
+    pub(super) fn loaded(&self, cubin: Cubin) {
+        let worth =
+            !cubin.variables.is_empty() || cubin.functions.values().any(|runtime| *runtime != Runtime::default());
+        if worth {
+            locked(&self.code).cubins.push(cubin);
+        }
+    }
+
+    /// What is known of a function, found out at its first launch. `symbol` is its name as CUPTI tells it.
+    pub(super) fn get(
+        &self,
+        context: &ContextState,
+        driver: &Driver,
+        function: Function,
+        symbol: impl FnOnce() -> Arc<str>,
+    ) -> Arc<FunctionInfo> {
+        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&function) {
+            return Arc::clone(known);
+        }
+        let info = Arc::new(self.look(context, driver, function, symbol()));
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(function).or_insert(info))
+    }
+
+    fn look(&self, context: &ContextState, driver: &Driver, function: Function, symbol: Arc<str>) -> FunctionInfo {
+        let _depth = crate::agent::Depth::enter();
+        // The handle may be a kernel of a library, which has a function in each context.
+        let own = driver.kernel_function(function).unwrap_or(function);
+        // Loads what would be loaded at the launch, so that its code and variables are known before it. What cannot be
+        // loaded fails in the program's own launch.
+        let _ = driver.load_function(own);
+        let module = driver.function_module(own).unwrap_or(Module::NULL);
+        let layout = ParameterLayout::of(driver, function).ok().map(Arc::new);
+        let (runtime, hidden) = self.module_code(context, driver, module, &symbol);
+        let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
+        FunctionInfo {
+            collective: is_collective(&symbol),
+            kernel: KernelInfo { key: function.raw(), name: symbol },
+            layout,
+            decline,
+            module,
+        }
+    }
+
+    /// Makes the variables of a function's module known; gives what the function uses of the device runtime, and whether
+    /// the module has a writable variable that cannot be found.
+    fn module_code(
+        &self,
+        context: &ContextState,
+        driver: &Driver,
+        module: Module,
+        symbol: &Arc<str>,
+    ) -> (Runtime, bool) {
+        let mut code = locked(&self.code);
+        let code = &mut *code;
+        let mut runtime = Runtime::default();
+        let known = code.variables.entry(module).or_default();
+        let mut fresh = Vec::new();
+        for cubin in &code.cubins {
+            let Some(uses) = cubin.functions.get(symbol) else { continue };
+            runtime = *uses;
+            for (name, constant) in &cubin.variables {
+                if !known.names.insert(Arc::clone(name)) {
+                    continue;
+                }
+                let found = CString::new(&**name).ok().and_then(|text| driver.module_global(module, &text).ok());
+                match found {
+                    Some((base, bytes)) => {
+                        let range = Range::new(base, bytes);
+                        fresh.push(ModuleVariable { name: Arc::clone(name), range, constant: *constant });
+                    }
+                    None => known.hidden |= !constant && !is_text(name),
+                }
+            }
+        }
+        if !fresh.is_empty()
+            && let Some(number) = context.code_loaded(fresh)
+        {
+            known.codes.push(number);
+        }
+        (runtime, known.hidden)
+    }
+
+    /// A module is about to go; `None`: all modules that are not known to stay (a library's kernels are in several).
+    pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, info| module.is_some_and(|module| info.module != module));
+        drop(known);
+        let codes: Vec<u64> = {
+            let mut code = locked(&self.code);
+            match module {
+                Some(module) => code.variables.remove(&module).map(|known| known.codes).unwrap_or_default(),
+                None => Vec::new(),
+            }
+        };
+        context.code_unloaded(&codes);
+    }
+}
+
+/// Whether a kernel waits for other devices, by the names of the libraries that have such.
+fn is_collective(name: &str) -> bool {
+    ["ncclDevKernel", "ncclKernel", "nvshmem", "nvshmemi_"].iter().any(|part| name.contains(part))
+}
+
+/// Whether a symbol is the compiler's own text of an assertion or a format: nobody writes it.
+fn is_text(name: &str) -> bool {
+    ["$str", "_$_str", "__PRETTY_FUNCTION__", "__func__", "__FUNCTION__", "__unnamed"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collectives_and_texts_are_known_by_name() {
+        assert!(is_collective("_Z26ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"));
+        assert!(!is_collective("_ZN2at6native29vectorized_elementwise_kernel"));
+        assert!(is_text("$str$2") && is_text("__PRETTY_FUNCTION__$foo") && !is_text("counter"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Which functions of the driver are looked at, and as what.
+
+use crate::tables::callback::cbid;
+
+/// What a function does, as far as the interceptor cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Launches a kernel; `per_thread`: null means the thread's own default stream.
+    Launch { form: Form, per_thread: bool },
+    /// Launches a graph.
+    Graph { per_thread: bool },
+    /// Allocates.
+    Allocate(Allocation),
+    /// Frees what its first parameter names.
+    Free,
+    /// Maps physical memory, or takes it away.
+    Map,
+    /// Takes a mapping away.
+    Unmap,
+    /// Says who may use a mapping.
+    SetAccess,
+    /// Makes or destroys a surface object.
+    SurfaceCreate,
+    /// See above.
+    SurfaceDestroy,
+    /// Unloads a module.
+    UnloadModule,
+    /// Unloads a library.
+    UnloadLibrary,
+    /// A capture begins.
+    BeginCapture,
+    /// A capture ends.
+    EndCapture,
+    /// Reads or writes memory: must not fall into a window.
+    Operation(Written),
+}
+
+/// Forms of launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `cuLaunchKernel`.
+    Plain,
+    /// `cuLaunchKernelEx`.
+    Extended,
+    /// `cuLaunchCooperativeKernel`.
+    Cooperative,
+    /// `cuLaunchCooperativeKernelMultiDevice`.
+    MultiDevice,
+    /// `cuLaunch`, `cuLaunchGrid` and `cuLaunchGridAsync`, long deprecated: their arguments were set before.
+    Old,
+}
+
+/// Classes of allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allocation {
+    Plain,
+    Pitch,
+    Managed,
+    Pool,
+    FromPool,
+    Host,
+    HostRegister,
+    Ipc,
+    External,
+    ImportedPool,
+}
+
+/// What an operation writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Nothing on the device.
+    Nothing,
+    /// Destination, source, bytes.
+    Copy,
+    /// `cuMemcpyPeer`.
+    Peer,
+    /// Destination, value, count, by the element's bytes.
+    Set(u8),
+    /// Destination, pitch, value, width, height.
+    Rectangle(u8),
+    /// Something that is not looked into.
+    Unknown,
+}
+
+/// The class of a function, `None` for the many that do not matter.
+pub(super) fn class(id: u32) -> Option<Class> {
+    use cbid::*;
+    Some(match id {
+        LAUNCH_KERNEL => Class::Launch { form: Form::Plain, per_thread: false },
+        LAUNCH_KERNEL_PTSZ => Class::Launch { form: Form::Plain, per_thread: true },
+        LAUNCH_KERNEL_EX => Class::Launch { form: Form::Extended, per_thread: false },
+        LAUNCH_KERNEL_EX_PTSZ => Class::Launch { form: Form::Extended, per_thread: true },
+        LAUNCH_COOPERATIVE => Class::Launch { form: Form::Cooperative, per_thread: false },
+        LAUNCH_COOPERATIVE_PTSZ => Class::Launch { form: Form::Cooperative, per_thread: true },
+        LAUNCH_COOPERATIVE_MULTI => Class::Launch { form: Form::MultiDevice, per_thread: false },
+        LAUNCH | LAUNCH_GRID | LAUNCH_GRID_ASYNC => Class::Launch { form: Form::Old, per_thread: false },
+        GRAPH_LAUNCH => Class::Graph { per_thread: false },
+        GRAPH_LAUNCH_PTSZ => Class::Graph { per_thread: true },
+        MEM_ALLOC => Class::Allocate(Allocation::Plain),
+        MEM_ALLOC_PITCH => Class::Allocate(Allocation::Pitch),
+        MEM_ALLOC_MANAGED => Class::Allocate(Allocation::Managed),
+        MEM_ALLOC_ASYNC | MEM_ALLOC_ASYNC_PTSZ => Class::Allocate(Allocation::Pool),
+        MEM_ALLOC_FROM_POOL | MEM_ALLOC_FROM_POOL_PTSZ => Class::Allocate(Allocation::FromPool),
+        MEM_HOST_ALLOC | MEM_HOST_ALLOC_V2 | MEM_ALLOC_HOST => Class::Allocate(Allocation::Host),
+        MEM_HOST_REGISTER | MEM_HOST_REGISTER_V2 => Class::Allocate(Allocation::HostRegister),
+        IPC_OPEN | IPC_OPEN_V2 => Class::Allocate(Allocation::Ipc),
+        EXTERNAL_MAPPED_BUFFER => Class::Allocate(Allocation::External),
+        MEM_POOL_IMPORT_POINTER => Class::Allocate(Allocation::ImportedPool),
+        MEM_FREE | MEM_FREE_ASYNC | MEM_FREE_ASYNC_PTSZ | MEM_FREE_HOST | MEM_HOST_UNREGISTER | IPC_CLOSE => {
+            Class::Free
+        }
+        MEM_MAP => Class::Map,
+        MEM_UNMAP => Class::Unmap,
+        MEM_SET_ACCESS => Class::SetAccess,
+        SURFACE_CREATE => Class::SurfaceCreate,
+        SURFACE_DESTROY => Class::SurfaceDestroy,
+        MODULE_UNLOAD => Class::UnloadModule,
+        LIBRARY_UNLOAD => Class::UnloadLibrary,
+        BEGIN_CAPTURE
+        | BEGIN_CAPTURE_PTSZ
+        | BEGIN_CAPTURE_V2
+        | BEGIN_CAPTURE_V2_PTSZ
+        | BEGIN_CAPTURE_TO_GRAPH
+        | BEGIN_CAPTURE_TO_GRAPH_PTSZ => Class::BeginCapture,
+        END_CAPTURE | END_CAPTURE_PTSZ => Class::EndCapture,
+        _ => return operation(id).map(Class::Operation),
+    })
+}
+
+/// Copies and sets. Numbers by their vendor names: `cuMemcpy*` and `cuMemset*` with their `_ptds` and `_ptsz` twins,
+/// stream memory operations, prefetches, decompression.
+fn operation(id: u32) -> Option<Written> {
+    Some(match id {
+        // To the device and within it.
+        276 | 277 | 280 | 281 | 305 | 306 | 397 | 399 | 408 | 418 | 421 | 423 => Written::Copy,
+        // To the host.
+        278 | 279 | 398 | 422 => Written::Nothing,
+        // Arrays to host or device; 2D and 3D; batches.
+        282..=293 | 400..=407 | 419 | 420 | 424 | 425 | 776..=779 | 796..=799 => Written::Unknown,
+        318 | 319 | 409 | 426 => Written::Peer,
+        320 | 321 | 410 | 427 => Written::Unknown,
+        249 | 216 | 411 | 428 => Written::Set(1),
+        250 | 218 | 412 | 429 => Written::Set(2),
+        251 | 220 | 413 | 430 => Written::Set(4),
+        252 | 222 | 414 | 431 => Written::Rectangle(1),
+        253 | 224 | 415 | 432 => Written::Rectangle(2),
+        254 | 226 | 416 | 433 => Written::Rectangle(4),
+        // cuStreamWriteValue, cuStreamBatchMemOp; cuMemPrefetch, cuMemBatchDecompress.
+        663..=668 | 467 | 468 | 716 | 717 | 761 | 762 => Written::Unknown,
+        _ => return None,
+    })
+}
+
+/// Every function that callbacks are asked for.
+pub(super) fn enabled() -> impl Iterator<Item = u32> {
+    (1..1000).filter(|id| class(*id).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_launch_form_is_enabled_and_queries_are_not() {
+        let enabled: Vec<u32> = enabled().collect();
+        for id in [115, 116, 117, 307, 442, 477, 478, 480, 514, 515, 652, 653, 243, 245, 598, 601, 551, 553, 680] {
+            assert!(enabled.contains(&id), "{id}");
+        }
+        // cuInit, cuCtxSynchronize, cuStreamQuery, cuModuleGetFunction.
+        for id in [1, 17, 129, 23] {
+            assert!(!enabled.contains(&id), "{id}");
+        }
+        assert!(enabled.len() < 150, "{} functions cost on every call", enabled.len());
+    }
+}

@@ -1,0 +1,236 @@
+//! Allocations of every class, and their ends.
+
+use super::context::{ContextState, Gone};
+use super::ids::Allocation;
+use super::pending::{Pending, push};
+use super::{Interceptor, locked};
+use crate::tables::callback::CallbackData;
+use crate::tables::driver_structs::*;
+use kreplay_engine::{Range, Region, RegionKind, Writers};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// Allocations from this size on may need memory that an idle shadow holds.
+const WORTH_ASKING: u64 = 1 << 20;
+
+impl Interceptor {
+    /// *Enter* of an allocation: when it would not fit, what the engine holds idle is freed first.
+    pub(super) fn allocate_enter(&self, data: &CallbackData, class: Allocation) {
+        let bytes = match class {
+            // SAFETY: CUPTI hands the parameters of the function that the class belongs to.
+            Allocation::Plain => unsafe { data.parameters.cast::<MemAllocParams>().read() }.bytes as u64,
+            // SAFETY: as above.
+            Allocation::Pool => unsafe { data.parameters.cast::<MemAllocAsyncParams>().read() }.bytes as u64,
+            _ => return,
+        };
+        if bytes < WORTH_ASKING || self.capturing() {
+            return;
+        }
+        let state = self.context(data.context);
+        let Some(driven) = state.driven().filter(|driven| driven.engine.shadow_bytes() > 0) else { return };
+        let _depth = crate::agent::Depth::enter();
+        let room = self.driver.memory().map_or(u64::MAX, |(free, _)| free);
+        if room < bytes + (64 << 20) {
+            driven.engine.release_idle();
+        }
+    }
+
+    /// *Exit* of an allocation that succeeded.
+    pub(super) fn allocate_exit(&self, data: &CallbackData, class: Allocation) {
+        let read = |pointer: *const u64| {
+            if pointer.is_null() {
+                return 0;
+            }
+            // SAFETY: the driver has just written its result there.
+            unsafe { pointer.read() }
+        };
+        let p = data.parameters;
+        let (base, bytes, kind, writers) = match class {
+            Allocation::Plain => {
+                // SAFETY: CUPTI hands the parameters of the function that the class belongs to.
+                let p = unsafe { p.cast::<MemAllocParams>().read() };
+                (read(p.pointer), p.bytes as u64, RegionKind::Device, Writers::Seen)
+            }
+            Allocation::Pitch => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<MemAllocPitchParams>().read() };
+                let bytes = read(p.pitch.cast()) * p.height as u64;
+                (read(p.pointer), bytes, RegionKind::Device, Writers::Seen)
+            }
+            Allocation::Pool => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<MemAllocAsyncParams>().read() };
+                (read(p.pointer), p.bytes as u64, self.pool_kind(), Writers::Seen)
+            }
+            Allocation::FromPool => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<MemAllocFromPoolParams>().read() };
+                (read(p.pointer), p.bytes as u64, self.pool_kind(), Writers::Seen)
+            }
+            Allocation::Managed => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<MemAllocManagedParams>().read() };
+                (read(p.pointer), p.bytes as u64, RegionKind::Managed { copyable: false }, Writers::Others)
+            }
+            Allocation::Host => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<HostAllocParams>().read() };
+                (read(p.pointer), p.bytes as u64, RegionKind::Host { copyable: false }, Writers::Others)
+            }
+            Allocation::HostRegister => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<HostRegisterParams>().read() };
+                (p.pointer, p.bytes as u64, RegionKind::Host { copyable: false }, Writers::Others)
+            }
+            Allocation::Ipc | Allocation::ImportedPool => {
+                // SAFETY: both have the pointer to the result first.
+                let base = read(unsafe { p.cast::<*const u64>().read() });
+                (base, self.allocation_bytes(base), RegionKind::Imported, Writers::Others)
+            }
+            Allocation::External => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<MappedBufferParams>().read() };
+                // SAFETY: the program hands a description to the driver; its second word is the size.
+                let bytes = if p.description.is_null() { 0 } else { unsafe { (*p.description)[1] } };
+                (read(p.pointer), bytes, RegionKind::Imported, Writers::Others)
+            }
+        };
+        if base == 0 || bytes == 0 {
+            return;
+        }
+        let region = Region { range: Range::new(base, bytes), kind, writers };
+        match class {
+            // These are reached from every context.
+            Allocation::Managed | Allocation::Host | Allocation::HostRegister => {
+                for state in self.all_contexts() {
+                    state.region_born(region.clone());
+                }
+                self.context(data.context).region_born(region);
+            }
+            _ => self.context(data.context).region_born(region),
+        }
+    }
+
+    /// Memory of a pool; what a capture allocates lives only while its graph runs.
+    fn pool_kind(&self) -> RegionKind {
+        if self.capturing() { RegionKind::Untracked } else { RegionKind::Pool }
+    }
+
+    /// Bytes of an allocation of another process.
+    fn allocation_bytes(&self, base: u64) -> u64 {
+        let _depth = crate::agent::Depth::enter();
+        self.driver.allocation(base).map_or(1, |(_, bytes)| bytes)
+    }
+
+    /// *Enter* of a free: what it names is retired first.
+    pub(super) fn free_enter(&self, data: &CallbackData) {
+        // SAFETY: every function of this class has the address first.
+        let base = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
+        let gone: Vec<(Arc<ContextState>, Gone)> = self
+            .all_contexts()
+            .into_iter()
+            .filter_map(|state| state.region_retire(base).map(|gone| (state, gone)))
+            .collect();
+        if !gone.is_empty() {
+            push(data.correlation_id, Pending::Retired(gone));
+        }
+    }
+
+    /// *Exit* of `cuMemMap`: the mapping exists; who may use it is said later.
+    pub(super) fn map_exit(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<MemMapParams>().read() };
+        locked(&self.mappings).insert(p.pointer, p.bytes as u64);
+    }
+
+    /// *Enter* of `cuMemUnmap`.
+    pub(super) fn unmap_enter(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<MemUnmapParams>().read() };
+        let end = p.pointer.saturating_add(p.bytes as u64);
+        let bases: Vec<u64> = {
+            let mut mappings = locked(&self.mappings);
+            let bases = mappings.keys().copied().filter(|base| (p.pointer..end).contains(base)).collect();
+            mappings.retain(|base, _| !(p.pointer..end).contains(base));
+            bases
+        };
+        let mut gone = Vec::new();
+        for state in self.all_contexts() {
+            for base in &bases {
+                if let Some(region) = state.region_retire(*base) {
+                    gone.push((Arc::clone(&state), region));
+                }
+            }
+        }
+        if !gone.is_empty() {
+            push(data.correlation_id, Pending::Retired(gone));
+        }
+    }
+
+    /// *Exit* of `cuMemSetAccess`: mappings that a device may write are live on it.
+    pub(super) fn access_exit(&self, data: &CallbackData) {
+        const DEVICE: u32 = 1;
+        const READ_WRITE: u32 = 3;
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<MemSetAccessParams>().read() };
+        if p.access.is_null() {
+            return;
+        }
+        // SAFETY: the program hands that many descriptions to the driver.
+        let access = unsafe { std::slice::from_raw_parts(p.access, p.count) };
+        let writable = access.iter().filter(|one| one.kind == DEVICE && one.flags == READ_WRITE).count();
+        if writable == 0 {
+            return;
+        }
+        let end = p.pointer.saturating_add(p.bytes as u64);
+        let mapped: Vec<(u64, u64)> = locked(&self.mappings)
+            .iter()
+            .map(|(base, bytes)| (*base, *bytes))
+            .filter(|(base, _)| (p.pointer..end).contains(base))
+            .collect();
+        let writers = if writable > 1 { Writers::Others } else { Writers::Seen };
+        let state = self.context(data.context);
+        for (base, bytes) in mapped {
+            state.region_born(Region { range: Range::new(base, bytes), kind: RegionKind::Mapped, writers });
+        }
+    }
+
+    /// *Exit* of `cuSurfObjectCreate`.
+    pub(super) fn surface_created(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<SurfaceCreateParams>().read() };
+        if !p.object.is_null() {
+            // SAFETY: the driver has just written its result there.
+            locked(&self.surfaces).insert(unsafe { p.object.read() });
+        }
+    }
+
+    /// *Enter* of `cuSurfObjectDestroy`.
+    pub(super) fn surface_destroyed(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let object = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
+        locked(&self.surfaces).remove(&object);
+    }
+
+    /// *Enter* of `cuModuleUnload`.
+    pub(super) fn module_unloading(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let handle: *mut c_void = unsafe { data.parameters.cast::<UnloadParams>().read() }.handle;
+        let state = self.context(data.context);
+        state.functions.unloaded(&state, Some(crate::tables::Module(handle)));
+    }
+
+    /// *Enter* of `cuLibraryUnload`: its module of every context.
+    pub(super) fn library_unloading(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let library: *mut c_void = unsafe { data.parameters.cast::<UnloadParams>().read() }.handle;
+        for state in self.all_contexts() {
+            let module = if self.capturing() {
+                None
+            } else {
+                state.driven().and_then(|driven| driven.agent.library_module(library))
+            };
+            state.functions.unloaded(&state, module);
+        }
+    }
+}

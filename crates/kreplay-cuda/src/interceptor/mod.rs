@@ -1,0 +1,120 @@
+//! What the program does, seen through CUPTI's callbacks.
+//!
+//! Callbacks run on the program's thread, before (*enter*) and after (*exit*) a call of the driver; the call itself cannot
+//! be left out. A kernel window therefore runs all passes but the last in *enter*, the program's own launch is the last
+//! pass, and *exit* closes the window. What *enter* began waits for its *exit* on a stack of the thread.
+//!
+//! Calls that we make ourselves come back as callbacks too; a depth counter of the thread tells them apart. While a stream
+//! is being captured anywhere in the process nothing of ours may allocate or wait, so launches decline.
+
+mod callback;
+mod context;
+mod function;
+mod ids;
+mod launch;
+mod memory;
+mod operations;
+mod pending;
+mod start;
+
+#[cfg(test)]
+mod tests;
+
+pub use start::initialize_injection;
+
+use crate::agent::CudaAgent;
+use crate::tables::{Context, Driver};
+use context::ContextState;
+use kreplay_engine::{Counters, Process};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Makes the counters of an agent; `None` when it counts nothing.
+pub(crate) type MakeCounters = dyn Fn(&CudaAgent) -> Option<Arc<dyn AgentCounters>> + Send + Sync;
+
+/// Counters with what only this backend needs of them.
+pub(crate) trait AgentCounters: Counters {
+    /// The program's own launch was submitted to its stream, which [`CudaAgent::set_pass_stream`] names.
+    fn launched(&self);
+    /// The context is about to go.
+    fn close(&self);
+}
+
+/// Everything the interceptor knows. One in a process.
+pub(crate) struct Interceptor {
+    driver: Arc<Driver>,
+    process: Arc<Process>,
+    alive: Arc<AtomicBool>,
+    warn: Box<dyn Fn(&'static str, String) + Send + Sync>,
+    make_counters: Box<MakeCounters>,
+    chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
+    contexts: RwLock<HashMap<Context, Arc<ContextState>>>,
+    /// Captures that are open in the process.
+    captures: AtomicU64,
+    /// Live surface objects: arrays behind them cannot be put back.
+    surfaces: Mutex<HashSet<u64>>,
+    agents: AtomicU64,
+    /// Physical memory that is mapped where, until it is unmapped.
+    mappings: Mutex<HashMap<u64, u64>>,
+}
+
+impl Interceptor {
+    /// An interceptor that reports to engines of `process`.
+    pub(crate) fn new(
+        driver: Arc<Driver>,
+        process: Arc<Process>,
+        alive: Arc<AtomicBool>,
+        warn: Box<dyn Fn(&'static str, String) + Send + Sync>,
+        make_counters: Box<MakeCounters>,
+        chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
+    ) -> Self {
+        Self {
+            driver,
+            process,
+            alive,
+            warn,
+            make_counters,
+            chip,
+            contexts: RwLock::default(),
+            captures: AtomicU64::new(0),
+            surfaces: Mutex::default(),
+            agents: AtomicU64::new(0),
+            mappings: Mutex::default(),
+        }
+    }
+
+    /// Whether anybody wants records: one relaxed load.
+    fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Relaxed)
+    }
+
+    /// What is known of a context; it is made when it was not seen before.
+    fn context(&self, context: Context) -> Arc<ContextState> {
+        if let Some(known) = self.contexts.read().unwrap_or_else(PoisonError::into_inner).get(&context) {
+            return Arc::clone(known);
+        }
+        let mut contexts = self.contexts.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(contexts.entry(context).or_insert_with(|| Arc::new(ContextState::new(context))))
+    }
+
+    fn all_contexts(&self) -> Vec<Arc<ContextState>> {
+        self.contexts.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Whether some stream of the process is being captured.
+    fn capturing(&self) -> bool {
+        self.captures.load(Ordering::Relaxed) > 0
+    }
+
+    /// The process ends: windows close, readings are handed over.
+    pub(crate) fn finish(&self) {
+        for context in self.all_contexts() {
+            context.finish();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,47 @@
+//! What *enter* began and *exit* ends, thread by thread.
+
+use super::AgentCounters;
+use super::context::ContextState;
+use super::context::Gone;
+use crate::agent::CudaAgent;
+use kreplay_engine::{RunGuard, Window};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Begun by *enter*.
+pub(super) enum Pending {
+    /// The program's call runs as it is; no window opens meanwhile.
+    Guard { _guard: RunGuard<CudaAgent> },
+    /// … of every context that it may touch.
+    Guards { _guards: Vec<RunGuard<CudaAgent>> },
+    /// The program's launch is the last pass of a window.
+    Window { window: Window<CudaAgent>, agent: Box<CudaAgent>, counters: Option<Arc<dyn AgentCounters>> },
+    /// Regions were retired, and come back when the free fails.
+    Retired(Vec<(Arc<ContextState>, Gone)>),
+}
+
+thread_local! {
+    static STACK: RefCell<Vec<(u32, Pending)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps something until the exit of the call with this number.
+pub(super) fn push(correlation: u32, pending: Pending) {
+    // Past the end of the thread's storage nothing can be kept: dropping ends it as failed, which is safe.
+    let _ = STACK.try_with(|stack| stack.borrow_mut().push((correlation, pending)));
+}
+
+/// What *enter* of this call kept. Calls nest, so anything above it belongs to calls whose exit never came.
+pub(super) fn pop(correlation: u32) -> Option<Pending> {
+    STACK
+        .try_with(|stack| {
+            let mut stack = stack.borrow_mut();
+            let at = stack.iter().rposition(|(number, _)| *number == correlation)?;
+            let abandoned = stack.split_off(at + 1);
+            let found = stack.pop().map(|(_, pending)| pending);
+            drop(stack);
+            drop(abandoned);
+            found
+        })
+        .ok()
+        .flatten()
+}

@@ -1,0 +1,154 @@
+//! How it begins: the driver loads `libkreplay.so` inside `cuInit` and calls its entry point.
+
+use super::{AgentCounters, Interceptor};
+use crate::agent::CudaAgent;
+use crate::counters::{Conduct, CudaCounters, availability, chip_of};
+use crate::tables::callback::{domain, resource};
+use crate::tables::{Cupti, Driver, Environment, LoadError, find_cupti};
+use kreplay_engine::{Policy, Process, Recorder};
+use kreplay_protocol::Cache;
+use kreplay_session::{Backend, Session, attach};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+static INTERCEPTOR: OnceLock<Interceptor> = OnceLock::new();
+static SESSION: OnceLock<Arc<Session>> = OnceLock::new();
+
+/// How long another process may hold a GPU's counters before a window declines.
+const LOCK_DEADLINE: Duration = Duration::from_secs(30);
+
+/// As many passes as the plan has.
+struct AsPlanned;
+
+impl Policy for AsPlanned {}
+
+/// Why nothing is profiled in this process.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("the counters cannot be read in this process: {0}")]
+    Refused(String),
+}
+
+/// What the driver calls (`InitializeInjection`). Returns 1, whatever happened: the program goes on in any case. Nothing
+/// of the driver's is called here, since this runs inside `cuInit`.
+pub fn initialize_injection() -> i32 {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if STARTED.swap(true, Ordering::SeqCst) {
+        return 1;
+    }
+    let _ = std::panic::catch_unwind(|| {
+        // Without a session nobody asked for a profile of CUDA, or the reason was told by the handshake.
+        let Ok(Some(session)) = attach(Backend::Cuda) else { return };
+        if let Err(error) = start(&session) {
+            session.warn("not_started", format!("this process is not profiled: {error}"));
+            session.finish();
+        }
+    });
+    1
+}
+
+fn start(session: &Arc<Session>) -> Result<(), StartError> {
+    let driver = Arc::new(Driver::load()?);
+    let found = find_cupti(&Environment::of_process())?;
+    let cupti = Arc::new(Cupti::load(&found)?);
+    let process = Process::new(
+        session.engine_settings(),
+        session.filter(),
+        Arc::new(AsPlanned),
+        session.recorder() as Arc<dyn Recorder>,
+    );
+    let conduct = Conduct {
+        flush_cache: session.settings().cache == Cache::Flush,
+        pass_deadline: session.engine_settings().pass_deadline,
+        lock_deadline: LOCK_DEADLINE,
+    };
+    let (warner, counting, naming) = (Arc::clone(session), Arc::clone(&cupti), Arc::clone(&cupti));
+    let warn = move |key, message| warner.warn(key, message);
+    let refusing = Arc::clone(session);
+    let interceptor = Interceptor::new(
+        driver,
+        process,
+        session.alive_flag(),
+        Box::new(warn),
+        Box::new(move |agent| make_counters(&counting, agent, conduct, &refusing)),
+        Box::new(move |device| chip_of(&naming, device)),
+    );
+    if INTERCEPTOR.set(interceptor).is_err() || SESSION.set(Arc::clone(session)).is_err() {
+        return Ok(());
+    }
+    let subscriber = cupti.subscribe(callback).map_err(|(error, holder)| {
+        StartError::Refused(match holder {
+            Some(holder) => format!("{error} ({holder}); run the program without it"),
+            None => error.to_string(),
+        })
+    })?;
+    let enable = |domain, id| {
+        cupti.enable(subscriber, domain, id).map_err(|error| StartError::Refused(format!("{error} (function {id})")))
+    };
+    for id in super::ids::enabled() {
+        // A newer CUPTI has dropped numbers of functions that its driver does not have any more.
+        let _ = enable(domain::DRIVER, id);
+    }
+    for id in [
+        resource::CONTEXT_CREATED,
+        resource::CONTEXT_DESTROY_STARTING,
+        resource::STREAM_CREATED,
+        resource::STREAM_DESTROY_STARTING,
+        resource::MODULE_LOADED,
+    ] {
+        enable(domain::RESOURCE, id)?;
+    }
+    // SAFETY: registers a function of this library, which is never unloaded.
+    unsafe { libc::atexit(at_exit) };
+    Ok(())
+}
+
+fn make_counters(
+    cupti: &Arc<Cupti>,
+    agent: &CudaAgent,
+    conduct: Conduct,
+    session: &Session,
+) -> Option<Arc<dyn AgentCounters>> {
+    let found = availability(cupti, agent.device(), agent.context());
+    match CudaCounters::new(Arc::clone(cupti), agent.clone(), found, conduct) {
+        Ok(counters) => {
+            if let Some(refused) = counters.refused() {
+                session.warn("counters_unavailable", format!("{refused}. Only times are taken."));
+            }
+            Some(Arc::new(counters))
+        }
+        Err(error) => {
+            session.warn("counters_unavailable", error.to_string());
+            None
+        }
+    }
+}
+
+/// CUPTI's callback.
+unsafe extern "C" fn callback(_user: *mut c_void, domain: u32, id: u32, data: *const c_void) {
+    let Some(interceptor) = INTERCEPTOR.get() else { return };
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // SAFETY: CUPTI hands the data of this domain and id.
+        unsafe { interceptor.callback(domain, id, data) };
+    }));
+    if caught.is_err() {
+        // Something is wrong with our own state: the program goes on unprofiled.
+        interceptor.alive.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The process ends in order.
+extern "C" fn at_exit() {
+    let _ = std::panic::catch_unwind(|| {
+        if let Some(interceptor) = INTERCEPTOR.get() {
+            interceptor.finish();
+        }
+        if let Some(session) = SESSION.get() {
+            session.finish();
+        }
+    });
+}
