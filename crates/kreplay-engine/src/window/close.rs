@@ -60,13 +60,16 @@ impl<A: Agent> Open<A> {
             Ok(()) => self.in_step = true,
             Err(error) => {
                 // The program has its result; only the check and the shadow are lost.
-                if let AgentError::Lost(_) = error {
-                    self.engine.lost.store(true, Ordering::Relaxed);
-                    self.stuck = true;
-                }
-                if let Err(AgentError::Deadline { .. }) = self.agent().settle(self.deadline()) {
-                    self.engine.unsettled.store(true, Ordering::Relaxed);
-                    self.stuck = true;
+                match if let AgentError::Lost(_) = error { Err(error.clone()) } else { self.settle_all() } {
+                    Ok(()) => {}
+                    Err(AgentError::Deadline { .. }) => {
+                        self.engine.unsettled.store(true, Ordering::Relaxed);
+                        self.stuck = true;
+                    }
+                    Err(_) => {
+                        self.engine.lost.store(true, Ordering::Relaxed);
+                        self.stuck = true;
+                    }
                 }
                 self.notes.push(format!("the last pass could not be checked: {error}"));
             }

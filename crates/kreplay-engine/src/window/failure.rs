@@ -20,11 +20,11 @@ impl<A: Agent> Open<A> {
         if matches!(error, AgentError::Deadline { .. }) {
             lock(&self.engine.refused).insert(self.dispatch.info.kernel.key);
         }
-        // What was queued may still be running, and memory cannot be put back under it. An error of it was told already.
-        match self.agent().settle(self.deadline()) {
+        // What was queued may still be running, and memory cannot be put back under it.
+        match self.settle_all() {
+            Ok(()) => {}
             Err(AgentError::Deadline { .. }) => return self.abandon_running(),
-            Err(lost @ AgentError::Lost(_)) => return self.lose(&lost),
-            Ok(()) | Err(_) => {}
+            Err(error) => return self.lose(&error),
         }
         if self.dirty {
             match self.put_back() {
@@ -37,6 +37,17 @@ impl<A: Agent> Open<A> {
             }
         }
         self.watch.lap(&mut self.dispatch.phases.restore);
+    }
+
+    /// Waits until nothing of ours runs. The first error may be of work that failed before; a second one means that
+    /// waiting itself does not work.
+    pub(super) fn settle_all(&self) -> Result<(), AgentError> {
+        match self.engine.agent.settle(self.deadline()) {
+            Err(AgentError::Failed { .. } | AgentError::Unsupported(_) | AgentError::Exhausted { .. }) => {
+                self.engine.agent.settle(self.deadline())
+            }
+            settled => settled,
+        }
     }
 
     /// Work of ours does not end. Nothing more is touched until it has.

@@ -1,0 +1,321 @@
+//! The design's invariants, by number, as far as an agent in host memory can show them. Invariants 8 and 9 are the
+//! file's.
+
+mod support;
+
+use kreplay_engine::conformance::{Kernel, Log, MemoryRig, Rig, World};
+use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
+use kreplay_engine::{
+    ByPlan, Capabilities, Decision, Decline, Engine, EveryKernel, Filter, KernelInfo, LastPass, ModuleVariable,
+    Outcome, Process, Range, Region, RegionKind, RestoreMode, Settings, ShadowMode, VerifyMode, Writers,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use support::{add, allocate, info, launch, settings};
+
+fn rig() -> MemoryRig {
+    MemoryRig::of(MemoryAgent::builder(0).build())
+}
+
+fn modes() -> [Settings; 3] {
+    [
+        Settings { uncounted_passes: 3, ..Settings::default() },
+        Settings { uncounted_passes: 3, shadow: ShadowMode::Trusted, ..Settings::default() },
+        Settings { uncounted_passes: 3, restore: RestoreMode::Full, ..Settings::default() },
+    ]
+}
+
+#[test]
+fn invariant_1_memory_is_what_an_unprofiled_run_leaves() {
+    for settings in modes() {
+        let rig = rig();
+        let mut world = World::new(&rig, settings);
+        let (a, b) = (world.allocate(20_000), world.allocate(64));
+        for round in 0..20 {
+            world.launch(&Kernel::Add { at: a, value: round });
+            world.launch(&Kernel::Accumulate { from: Range::new(a.base, 8000), to: b.base });
+            world.write(Range::new(b.base + 8, 4), &[round as u8; 4]);
+        }
+        world.check("forty windows");
+    }
+}
+
+#[test]
+fn invariant_1_what_another_writer_put_there_between_windows_is_not_lost() {
+    for settings in modes() {
+        let rig = rig();
+        let mut world = World::new(&rig, settings);
+        let shared = world.allocate_as(20_000, RegionKind::Device, Writers::Others);
+        for round in 0..20u8 {
+            world.write_unseen(shared.base + 4096 + u64::from(round), &[round ^ 0x55; 8]);
+            world.launch(&Kernel::Add { at: Range::new(shared.base + 4096 + 512, 256), value: 1 });
+        }
+        world.check("twenty foreign writes");
+    }
+}
+
+#[test]
+fn invariant_1_module_variables_are_captured_and_kernel_arguments_never_restored() {
+    for settings in modes() {
+        let rig = rig();
+        let agent = rig.agent();
+        let world = World::new(&rig, settings);
+        let (variables, arguments) = (Range::new(rig.allocate(64), 64), Range::new(rig.allocate(64), 64));
+        rig.write(variables.base, &[1; 64]);
+        rig.write(arguments.base, &[2; 64]);
+        let variable =
+            |name: &str, at, constant| ModuleVariable { name: name.into(), range: Range::new(at, 8), constant };
+        world.engine.code_loaded(
+            9,
+            vec![
+                variable("count", variables.base, false),
+                variable("__hip_cuid_1234", variables.base + 16, false),
+                variable("table", variables.base + 32, true),
+            ],
+        );
+        let kind = RegionKind::KernelArguments;
+        world.engine.region_born(Region { range: arguments, kind, writers: Writers::Seen });
+        // One kernel that adds 1 to everything: what is put back ran once, what is not ran three times.
+        let both = [variables, arguments];
+        let work = kreplay_engine::memory_agent::Work::new(move |memory| {
+            for range in both {
+                memory.bytes_mut(range).iter_mut().for_each(|byte| *byte += 1);
+            }
+        });
+        launch(&world.engine, &info(77), 0, &work).expect("a window");
+        let found = rig.read(variables);
+        assert_eq!((&found[..8], &found[16..24], &found[32..40]), (&[2; 8][..], &[4; 8][..], &[4; 8][..]));
+        assert_eq!(rig.read(arguments), [5; 64]);
+        assert_eq!(world.record().bytes.footprint, 8);
+        world.engine.code_unloaded(9);
+        launch(&world.engine, &info(77), 0, &work).expect("a window");
+        assert_eq!(world.record().bytes.footprint, 0);
+        assert_eq!(agent.usage().device, 0, "nothing is kept for code that is gone");
+    }
+}
+
+#[test]
+fn invariant_2_the_program_launches_once_and_each_dispatch_has_one_id() {
+    let rig = rig();
+    let agent = rig.agent();
+    let mut world = World::new(&rig, Settings { uncounted_passes: 5, ..Settings::default() });
+    let a = world.allocate(64);
+    for _ in 0..3 {
+        world.launch(&Kernel::Add { at: a, value: 1 });
+    }
+    assert_eq!(agent.submissions(), 3 * 4, "the fifth pass of each is the program's own");
+    let records = world.log.take_dispatches();
+    assert_eq!(records.iter().map(|record| record.id.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(world.log.windows().iter().map(|window| window.dispatches).collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+/// What each pass of a kernel saw.
+fn inputs(settings: Settings) -> (Vec<u32>, Arc<Log>) {
+    let agent = MemoryAgent::builder(0).build();
+    let log = Log::new();
+    let process = Process::new(settings, Arc::new(EveryKernel), Arc::new(ByPlan), log.clone());
+    let engine = Engine::new(agent.clone(), None, process).unwrap();
+    let (region, secret) = (allocate(&agent, &engine, 9000), allocate(&agent, &engine, 9000));
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (log_input, runs) = (seen.clone(), AtomicU32::new(0));
+    let work = kreplay_engine::memory_agent::Work::new(move |memory| {
+        log_input.lock().unwrap().push(memory.load(region.base).wrapping_add(memory.load(secret.base + 8000)));
+        memory.store(region.base, 7 + memory.load(region.base));
+        if runs.fetch_add(1, Ordering::SeqCst) == 1 {
+            memory.store(secret.base + 8000, 1);
+        }
+    });
+    launch(&engine, &info(1), 0, &work).expect("a window");
+    let inputs = seen.lock().unwrap().clone();
+    (inputs, log)
+}
+
+#[test]
+fn invariant_3_every_pass_starts_from_the_same_memory_or_is_reported() {
+    for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
+        for restore in [RestoreMode::Observed, RestoreMode::Full] {
+            // Pass 1 writes where pass 0 did not.
+            let (inputs, log) = inputs(Settings { verify, restore, ..settings(4) });
+            let same = inputs.iter().all(|input| *input == inputs[0]);
+            let record = log.last_dispatch();
+            let hashed = verify != VerifyMode::Off;
+            match restore {
+                RestoreMode::Full => {
+                    assert!(same, "{verify:?}: {inputs:?}");
+                    assert_eq!(record.divergence.is_some(), hashed);
+                }
+                RestoreMode::Observed => {
+                    assert_eq!(same, verify == VerifyMode::All, "checked after every pass, it is undone at once");
+                    assert!(record.divergence.is_some_and(|divergence| divergence.escaped));
+                }
+            }
+            assert_eq!(inputs[0], *inputs.last().unwrap(), "the program's own pass sees what it would have seen");
+        }
+    }
+}
+
+#[test]
+fn invariant_4_a_snapshot_is_whole_or_the_dispatch_declines() {
+    for settings in modes() {
+        for (call, fault, reason) in [
+            (Call::Copy, Fault::Fails, Decline::CaptureFailed),
+            (Call::Copy, Fault::FailsLater, Decline::CaptureFailed),
+            (Call::Allocate, Fault::Denied, Decline::NoBacking),
+        ] {
+            let rig = rig();
+            let agent = rig.agent();
+            let mut world = World::new(&rig, settings.clone());
+            let a = world.allocate(9000);
+            agent.fail_every(Some((call, fault)));
+            world.launch(&Kernel::Add { at: a, value: 1 });
+            agent.fail_every(None);
+            let outcome = world.record().outcome;
+            assert!(matches!(outcome, Outcome::Declined { reason: why, .. } if why == reason), "{outcome:?}");
+            assert_eq!(agent.submissions(), 0, "no pass runs without a snapshot");
+            world.check("the program's own launch");
+        }
+    }
+}
+
+#[test]
+fn invariant_5_shadow_and_pool_never_hold_more_than_the_last_footprint() {
+    for observe_host in [false, true] {
+        for device_reserve in [0, u64::MAX] {
+            for settings in modes() {
+                let capabilities = Capabilities { observe: true, observe_host };
+                let rig = MemoryRig::of(MemoryAgent::builder(0).capabilities(capabilities).build());
+                let agent = rig.agent();
+                let mut world = World::new(&rig, Settings { device_reserve, ..settings });
+                let mut live = std::collections::VecDeque::new();
+                for round in 0..30u64 {
+                    live.push_back(world.allocate(4000 + round * 700));
+                    if round % 3 == 2 {
+                        world.free(live.pop_front().unwrap());
+                        world.free(live.pop_front().unwrap());
+                    }
+                    world.launch(&Kernel::Add { at: live[0], value: 1 });
+                    let footprint: u64 = live.iter().map(|range| range.bytes).sum();
+                    assert_eq!(world.record().bytes.footprint, footprint);
+                    let usage = agent.usage();
+                    // The pool may reuse a buffer of up to twice the request.
+                    let most = if device_reserve == 0 { footprint } else { 2 * footprint };
+                    assert!(usage.device + usage.host <= most, "{usage:?} for {footprint}");
+                    assert!(world.engine.retained_bytes() + world.engine.shadow_bytes() <= usage.device + usage.host);
+                }
+                world.check("thirty windows");
+                drop(world);
+                assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn invariant_5_retained_storage_is_reused() {
+    let rig = rig();
+    let agent = rig.agent();
+    let settings = Settings { device_reserve: u64::MAX, uncounted_passes: 2, ..Settings::default() };
+    let mut world = World::new(&rig, settings);
+    let a = world.allocate(9000);
+    for _ in 0..5 {
+        world.launch(&Kernel::Add { at: a, value: 1 });
+        assert_eq!(world.engine.retained_bytes(), 9000, "between windows");
+    }
+    assert_eq!(agent.usage().allocations, 1, "allocated and pinned once");
+}
+
+#[test]
+fn a_capture_trims_the_pool_even_when_it_declines() {
+    let rig = rig();
+    let agent = rig.agent();
+    let settings = Settings { device_reserve: u64::MAX, uncounted_passes: 2, ..Settings::default() };
+    let mut world = World::new(&rig, settings);
+    let a = world.allocate(9000);
+    world.launch(&Kernel::Add { at: a, value: 1 });
+    world.free(a);
+    let b = world.allocate(100_000);
+    agent.fail_every(Some((Call::Allocate, Fault::Denied)));
+    world.launch(&Kernel::Add { at: b, value: 1 });
+    assert!(matches!(world.record().outcome, Outcome::Declined { reason: Decline::NoBacking, .. }));
+    assert_eq!((agent.usage().host, world.engine.retained_bytes()), (0, 0));
+    agent.fail_every(None);
+}
+
+#[test]
+fn the_device_reserve_and_the_host_budget_are_kept() {
+    let agent = MemoryAgent::builder(0).device_memory(100_000).build();
+    let rig = MemoryRig::of(agent.clone());
+    let limits = Settings { device_reserve: 30_000, host_budget: 8_000, ..Settings::default() };
+    let mut world = World::new(&rig, limits);
+    let (a, b) = (world.allocate(30_000), world.allocate(7_000));
+    world.launch(&Kernel::Add { at: a, value: 1 });
+    let usage = agent.usage();
+    assert_eq!((usage.device, usage.host), (30_000, 7_000), "the small one finds no room beside the reserve");
+    assert_eq!(world.record().outcome, Outcome::Replayed);
+    // A shadow that stands in the program's way is released.
+    assert_eq!(world.engine.release_idle(), 30_000);
+    let c = world.allocate(60_000);
+    world.launch(&Kernel::Add { at: b, value: 1 });
+    assert!(matches!(world.record().outcome, Outcome::Declined { reason: Decline::NoBacking, .. }));
+    world.check("declined");
+    world.free(c);
+    world.launch(&Kernel::Add { at: b, value: 1 });
+    assert_eq!(world.record().outcome, Outcome::Replayed);
+    world.check("replayed");
+}
+
+struct Only(u64, AtomicU32);
+
+impl Filter for Only {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        kernel.key == self.0
+    }
+}
+
+#[test]
+fn invariant_7_a_dispatch_that_is_not_selected_is_never_snapshotted_and_asked_about_once() {
+    let agent = MemoryAgent::builder(0).build();
+    let log = Log::new();
+    let filter = Arc::new(Only(5, AtomicU32::new(0)));
+    let process = Process::new(settings(4), filter.clone(), Arc::new(ByPlan), log.clone());
+    let engine = Engine::new(agent.clone(), None, process).unwrap();
+    let region = allocate(&agent, &engine, 4096);
+    for _ in 0..10 {
+        let run = engine.dispatch(&info(1), || panic!("a launch that is not selected is not recorded"));
+        assert!(matches!(run, Decision::Run(_)));
+    }
+    assert_eq!((agent.usage().allocations, agent.calls().len()), (0, 1), "only its memory was asked for, at the start");
+    assert_eq!((log.not_selected(), log.take_dispatches().len()), (10, 0));
+    launch(&engine, &info(5), 0, &add(region, 1)).expect("a window");
+    assert_eq!(filter.1.load(Ordering::SeqCst), 11, "once a dispatch, never per pass");
+}
+
+#[test]
+fn after_the_end_of_the_program_launches_run_as_they_are() {
+    let rig = rig();
+    let mut world = World::new(&rig, Settings::default());
+    let a = world.allocate(4096);
+    world.launch(&Kernel::Add { at: a, value: 1 });
+    world.engine.finish(Instant::now() + Duration::from_secs(10));
+    assert!(world.launch(&Kernel::Add { at: a, value: 1 }).is_none());
+    world.check("after the end");
+    assert_eq!(world.log.take_dispatches().len(), 1);
+    let agent = rig.agent();
+    assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
+}
+
+#[test]
+fn the_end_of_the_program_does_not_wait_for_a_window_longer_than_told() {
+    let agent = MemoryAgent::builder(0).build();
+    let process = Process::new(settings(3), Arc::new(EveryKernel), Arc::new(ByPlan), Log::new());
+    let engine = Engine::new(agent.clone(), None, process).unwrap();
+    let region = allocate(&agent, &engine, 4096);
+    let Decision::Window(mut window) = engine.dispatch(&info(1), || Ok(add(region, 1))) else { panic!("no window") };
+    let other = engine.clone();
+    std::thread::spawn(move || other.finish(Instant::now() + Duration::from_millis(20))).join().unwrap();
+    window.run_until_last();
+    agent.program_launch(0, &add(region, 1));
+    assert_eq!(window.close(LastPass::Submitted).outcome, Outcome::Replayed);
+}
