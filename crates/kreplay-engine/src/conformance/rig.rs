@@ -9,6 +9,10 @@ pub trait Rig: Sized {
     /// The agent.
     type Agent: Agent;
 
+    /// Environment variable under which a rig that cannot be made fails the test instead of skipping it. A rig that needs
+    /// hardware which CI does not have names one of its own.
+    const NO_SKIP: &'static str = "KREPLAY_NO_SKIP";
+
     /// A fresh rig; its agent has nothing allocated.
     ///
     /// # Errors
@@ -40,11 +44,11 @@ pub trait Rig: Sized {
 /// Runs a test on a fresh rig, or skips it.
 ///
 /// # Panics
-/// When the test fails; when it would be skipped and the environment has `KREPLAY_NO_SKIP`.
+/// When the test fails; when it would be skipped and the environment has [`Rig::NO_SKIP`].
 pub fn with_rig<R: Rig>(test: impl FnOnce(&R)) {
     match R::make() {
         Ok(rig) => test(&rig),
-        Err(why) if std::env::var_os("KREPLAY_NO_SKIP").is_some() => panic!("must not be skipped here: {why}"),
+        Err(why) if std::env::var_os(R::NO_SKIP).is_some() => panic!("must not be skipped here: {why}"),
         Err(why) => println!("skipped: {why}"),
     }
 }
