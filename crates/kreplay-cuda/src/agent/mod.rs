@@ -15,6 +15,8 @@ mod streams;
 mod work;
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -11,15 +11,16 @@ pub(crate) fn fake_agent() -> CudaAgent {
     CudaAgent::new(fake::fake_driver(), context, AgentId(1), "GH100").expect("the fake makes an agent")
 }
 
-/// An agent of the first GPU, or `None` with a line where there is none.
+/// An agent of the first GPU.
+pub(crate) fn find_gpu() -> Result<CudaAgent, String> {
+    let driver = Driver::load().map_err(|error| error.to_string())?;
+    let context = driver.init().and_then(|()| driver.primary_context(0)).map_err(|error| error.to_string())?;
+    CudaAgent::new(Arc::new(driver), context, AgentId(1), "GH100").map_err(|error| error.to_string())
+}
+
+/// The same, or `None` with a line where there is none.
 pub(crate) fn gpu_agent() -> Option<CudaAgent> {
-    let driver = Driver::load().map_err(|error| error.to_string());
-    let agent = driver.and_then(|driver| {
-        driver.init().and_then(|()| driver.primary_context(0)).map_err(|error| error.to_string()).and_then(|context| {
-            CudaAgent::new(Arc::new(driver), context, AgentId(1), "GH100").map_err(|error| error.to_string())
-        })
-    });
-    match agent {
+    match find_gpu() {
         Ok(agent) => Some(agent),
         Err(why) => {
             assert!(std::env::var_os("KREPLAY_NO_SKIP_GPU").is_none(), "this test needs a GPU: {why}");

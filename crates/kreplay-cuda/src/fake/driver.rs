@@ -78,13 +78,23 @@ fn put<T>(to: *mut T, value: T) {
     unsafe { to.write(value) };
 }
 
+/// The status of an allocation.
+fn grant(pointer: *mut u64, base: u64) -> i32 {
+    put(pointer, base);
+    if base == 0 { 2 } else { 0 }
+}
+
 fn handle() -> u64 {
     let mut world = world();
     world.next_handle += 0x10;
     0xE000_0000 + world.next_handle
 }
 
+/// Zero where there is no room: the fake device is small.
 fn allocate(bytes: usize) -> u64 {
+    if bytes > 1 << 32 {
+        return 0;
+    }
     let Ok(layout) = std::alloc::Layout::from_size_align(bytes.max(1), 4096) else { return 0 };
     // SAFETY: the layout has a size. Fresh memory is poisoned, so that nothing relies on zeros.
     let base = unsafe { std::alloc::alloc(layout) };
@@ -140,14 +150,14 @@ functions! {
     fn cuCtxPopCurrent_v2(_context: *mut u64) { 0 }
     fn cuCtxSynchronize() { 0 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { put(free, 1 << 30); put(total, 1 << 31); 0 }
-    fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { put(pointer, allocate(bytes)); 0 }
+    fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { grant(pointer, allocate(bytes)) }
     fn cuMemFree_v2(pointer: u64) { free(pointer) }
     fn cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, pointer: u64) {
         put(base, pointer);
         put(bytes, world().allocations.get(&pointer).map_or(0, |layout| layout.size()));
         0
     }
-    fn cuMemHostAlloc(pointer: *mut u64, bytes: usize, _flags: u32) { put(pointer, allocate(bytes)); 0 }
+    fn cuMemHostAlloc(pointer: *mut u64, bytes: usize, _flags: u32) { grant(pointer, allocate(bytes)) }
     fn cuMemFreeHost(pointer: u64) { free(pointer) }
     fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, _stream: u64) {
         // SAFETY: the agent copies between memory of this process.

@@ -79,7 +79,7 @@ pub(crate) fn hash(chunk: &[u8]) -> u64 {
     for (place, unit) in chunk.chunks(16).enumerate() {
         let mut padded = [0; 16];
         padded[..unit.len()].copy_from_slice(unit);
-        let place = place as u64;
+        let place = place as u64 ^ ((16 - unit.len() as u64) << 56);
         let word = |at: usize| u64::from_le_bytes(padded[at..at + 8].try_into().unwrap_or_default());
         let low = word(0) ^ 0x9e37_79b9_7f4a_7c15u64.wrapping_add(place.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let high = word(8) ^ 0xc2b2_ae3d_27d4_eb4fu64.wrapping_add(place.wrapping_mul(0xa076_1d64_78bd_642f));

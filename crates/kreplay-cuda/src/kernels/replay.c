@@ -220,8 +220,10 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
         }
         u64 end = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
         for (u64 at = lane * 16; at < end; at += ROW) {
-            u64 place = (offset + at) / 16 & units_of_chunk;
-            add_hash(hashes, (offset + at) >> chunk_shift, mixed(load_part(a + at, end - at), place));
+            // A unit that is not full has a place of its own, so that zeroes of other lengths hash otherwise.
+            u64 place = (offset + at) / 16 & units_of_chunk, count = end - at < 16 ? end - at : 16;
+            place ^= (16 - count) << 56;
+            add_hash(hashes, (offset + at) >> chunk_shift, mixed(load_part(a + at, count), place));
         }
     }
 }
