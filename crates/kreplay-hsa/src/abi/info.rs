@@ -1,0 +1,88 @@
+//! Numbers of the interface: attributes, flags, kinds.
+
+/// `HSA_AGENT_INFO_NAME`: 64 bytes of text, the chip.
+pub(crate) const AGENT_INFO_NAME: u32 = 0;
+/// `HSA_AGENT_INFO_WAVEFRONT_SIZE`.
+pub(crate) const AGENT_INFO_WAVEFRONT_SIZE: u32 = 6;
+/// `HSA_AGENT_INFO_QUEUE_MAX_SIZE`.
+pub(crate) const AGENT_INFO_QUEUE_MAX_SIZE: u32 = 14;
+/// `HSA_AGENT_INFO_DEVICE`.
+pub(crate) const AGENT_INFO_DEVICE: u32 = 17;
+/// `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT`.
+pub(crate) const AGENT_INFO_COMPUTE_UNITS: u32 = 0xA002;
+/// `HSA_AMD_AGENT_INFO_PRODUCT_NAME`: 64 bytes of text.
+pub(crate) const AGENT_INFO_PRODUCT_NAME: u32 = 0xA009;
+/// `HSA_AMD_AGENT_INFO_MEMORY_AVAIL` (ROCm 5.3 and later): free bytes of device memory.
+pub(crate) const AGENT_INFO_MEMORY_AVAILABLE: u32 = 0xA015;
+
+/// `HSA_DEVICE_TYPE_CPU`.
+pub(crate) const DEVICE_CPU: u32 = 0;
+/// `HSA_DEVICE_TYPE_GPU`.
+pub(crate) const DEVICE_GPU: u32 = 1;
+
+/// `HSA_AMD_MEMORY_POOL_INFO_SEGMENT`.
+pub(crate) const POOL_INFO_SEGMENT: u32 = 0;
+/// `HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS`.
+pub(crate) const POOL_INFO_GLOBAL_FLAGS: u32 = 1;
+/// `HSA_AMD_MEMORY_POOL_INFO_SIZE`.
+pub(crate) const POOL_INFO_SIZE: u32 = 2;
+/// `HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED`.
+pub(crate) const POOL_INFO_ALLOC_ALLOWED: u32 = 5;
+/// `HSA_AMD_SEGMENT_GLOBAL`.
+pub(crate) const SEGMENT_GLOBAL: u32 = 0;
+
+/// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT`; the same bit in `hsa_region_global_flag_t`.
+pub(crate) const FLAG_KERNARG: u32 = 1;
+/// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED`; the same bit in `hsa_region_global_flag_t`.
+pub(crate) const FLAG_FINE_GRAINED: u32 = 2;
+/// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED`; the same bit in `hsa_region_global_flag_t`.
+pub(crate) const FLAG_COARSE_GRAINED: u32 = 4;
+/// `HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG`, a flag of an allocation.
+pub(crate) const ALLOCATION_EXECUTABLE: u32 = 4;
+
+/// `HSA_EXT_POINTER_TYPE_HSA`.
+pub(crate) const POINTER_HSA: u32 = 1;
+
+/// `HSA_QUEUE_TYPE_MULTI`.
+pub(crate) const QUEUE_MULTI: u32 = 0;
+/// `HSA_QUEUE_TYPE_COOPERATIVE`.
+pub(crate) const QUEUE_COOPERATIVE: u32 = 2;
+
+/// `HSA_SYMBOL_KIND_VARIABLE`.
+pub(crate) const SYMBOL_VARIABLE: u32 = 0;
+/// `HSA_SYMBOL_KIND_KERNEL`.
+pub(crate) const SYMBOL_KERNEL: u32 = 1;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_TYPE`.
+pub(crate) const SYMBOL_INFO_TYPE: u32 = 0;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH`.
+pub(crate) const SYMBOL_INFO_NAME_LENGTH: u32 = 1;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_NAME`.
+pub(crate) const SYMBOL_INFO_NAME: u32 = 2;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT`.
+pub(crate) const SYMBOL_INFO_VARIABLE_SEGMENT: u32 = 7;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE`.
+pub(crate) const SYMBOL_INFO_VARIABLE_SIZE: u32 = 9;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST`.
+pub(crate) const SYMBOL_INFO_VARIABLE_CONST: u32 = 10;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE`.
+pub(crate) const SYMBOL_INFO_KERNARG_BYTES: u32 = 11;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE`.
+pub(crate) const SYMBOL_INFO_GROUP_BYTES: u32 = 13;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE`.
+pub(crate) const SYMBOL_INFO_PRIVATE_BYTES: u32 = 14;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS`.
+pub(crate) const SYMBOL_INFO_VARIABLE_ADDRESS: u32 = 21;
+/// `HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT`.
+pub(crate) const SYMBOL_INFO_KERNEL_OBJECT: u32 = 22;
+/// `HSA_VARIABLE_SEGMENT_READONLY`.
+pub(crate) const VARIABLE_READONLY: u32 = 1;
+
+/// `HSA_PROFILE_FULL`.
+pub(crate) const PROFILE_FULL: u32 = 1;
+/// `HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT`.
+pub(crate) const ROUNDING_DEFAULT: u32 = 0;
+
+/// `HSA_SIGNAL_CONDITION_LT`.
+pub(crate) const CONDITION_LT: u32 = 2;
+/// `HSA_WAIT_STATE_BLOCKED`.
+pub(crate) const WAIT_BLOCKED: u32 = 0;

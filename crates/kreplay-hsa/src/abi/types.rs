@@ -1,0 +1,152 @@
+//! Handles, statuses and plain structures.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::mem::{offset_of, size_of};
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) struct $name {
+            pub(crate) handle: u64,
+        }
+        const _: () = assert!(size_of::<$name>() == 8);
+    )*};
+}
+
+handles! {
+    /// `hsa_agent_t`.
+    AgentHandle;
+    /// `hsa_signal_t`: the address of an [`AmdSignal`](super::AmdSignal), or 0.
+    Signal;
+    /// `hsa_region_t`.
+    Region;
+    /// `hsa_amd_memory_pool_t`.
+    Pool;
+    /// `hsa_executable_t`.
+    Executable;
+    /// `hsa_executable_symbol_t`.
+    Symbol;
+    /// `hsa_code_object_reader_t`.
+    Reader;
+    /// `hsa_loaded_code_object_t`.
+    LoadedCodeObject;
+    /// `hsa_amd_vmem_alloc_handle_t`.
+    MemoryHandle;
+}
+
+/// `hsa_status_t`.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Status(pub(crate) u32);
+
+impl Status {
+    pub(crate) const SUCCESS: Status = Status(0);
+    pub(crate) const ERROR: Status = Status(0x1000);
+    pub(crate) const INVALID_ALLOCATION: Status = Status(0x1003);
+    pub(crate) const OUT_OF_RESOURCES: Status = Status(0x1008);
+
+    /// Whether it is a success (`HSA_STATUS_INFO_BREAK` is one too).
+    pub(crate) fn is_ok(self) -> bool {
+        self.0 < 0x1000 && !(40..=44).contains(&self.0)
+    }
+
+    /// The header's name of the status, where it is one that memory or queues can give.
+    pub(crate) fn name(self) -> &'static str {
+        match self.0 {
+            0 => "HSA_STATUS_SUCCESS",
+            1 => "HSA_STATUS_INFO_BREAK",
+            40 => "HSA_STATUS_ERROR_INVALID_MEMORY_POOL",
+            41 => "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION",
+            42 => "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION",
+            43 => "HSA_STATUS_ERROR_MEMORY_FAULT",
+            0x1000 => "HSA_STATUS_ERROR",
+            0x1001 => "HSA_STATUS_ERROR_INVALID_ARGUMENT",
+            0x1002 => "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION",
+            0x1003 => "HSA_STATUS_ERROR_INVALID_ALLOCATION",
+            0x1004 => "HSA_STATUS_ERROR_INVALID_AGENT",
+            0x1008 => "HSA_STATUS_ERROR_OUT_OF_RESOURCES",
+            0x1009 => "HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
+            0x100B => "HSA_STATUS_ERROR_NOT_INITIALIZED",
+            0x100D => "HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS",
+            0x100F => "HSA_STATUS_ERROR_INVALID_ISA",
+            0x1010 => "HSA_STATUS_ERROR_INVALID_CODE_OBJECT",
+            0x1013 => "HSA_STATUS_ERROR_INVALID_SYMBOL_NAME",
+            0x1016 => "HSA_STATUS_ERROR_EXCEPTION",
+            _ => "a status of the runtime",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({:#x})", self.name(), self.0)
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `hsa_queue_t`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Queue {
+    pub(crate) kind: u32,
+    pub(crate) features: u32,
+    pub(crate) base_address: *mut c_void,
+    pub(crate) doorbell: Signal,
+    pub(crate) size: u32,
+    pub(crate) reserved: u32,
+    pub(crate) id: u64,
+}
+const _: () = assert!(size_of::<Queue>() == 40 && offset_of!(Queue, doorbell) == 16 && offset_of!(Queue, id) == 32);
+
+/// `hsa_amd_pointer_info_t`, as far as every version has it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PointerInfo {
+    pub(crate) size: u32,
+    pub(crate) kind: u32,
+    pub(crate) agent_base: u64,
+    pub(crate) host_base: u64,
+    pub(crate) bytes: usize,
+    pub(crate) user_data: *mut c_void,
+    pub(crate) owner: AgentHandle,
+    pub(crate) global_flags: u32,
+    pub(crate) reserved: u32,
+}
+const _: () = assert!(size_of::<PointerInfo>() == 56 && offset_of!(PointerInfo, global_flags) == 48);
+
+/// `hsa_dim3_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dim3 {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) z: u32,
+}
+const _: () = assert!(size_of::<Dim3>() == 12);
+
+/// `hsa_pitched_ptr_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PitchedPointer {
+    pub(crate) base: u64,
+    pub(crate) pitch: usize,
+    pub(crate) slice: usize,
+}
+const _: () = assert!(size_of::<PitchedPointer>() == 24);
+
+/// `hsa_amd_profiling_async_copy_time_t` and `hsa_amd_profiling_dispatch_time_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProfilingTime {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+const _: () = assert!(size_of::<ProfilingTime>() == 16);

@@ -1,0 +1,118 @@
+//! What the program has submitted and the device has not finished: needed to drain an agent.
+//!
+//! Each queue of the program has a signal that counts its submissions that are not over; the interceptor raises it before
+//! it passes packets on, and the device lets it fall. Copies are counted by the interceptor and by the handlers of their
+//! completion signals.
+
+use crate::abi::{Queue, Signal};
+use crate::tables::Api;
+use kreplay_engine::AgentError;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest sleep between two looks.
+const LONGEST_SLEEP: Duration = Duration::from_millis(2);
+/// Looks before the first sleep.
+const YIELDS: u32 = 64;
+
+/// Submissions on one queue of the program.
+#[derive(Debug)]
+pub(crate) struct QueueWork {
+    /// Counts submissions that are not over.
+    pub(crate) pending: Signal,
+    /// Whether the queue went into error: nothing on it will finish any more.
+    pub(crate) dead: AtomicBool,
+}
+
+/// The program's work on one agent.
+pub(crate) struct ProgramWork {
+    api: Api,
+    queues: Mutex<BTreeMap<u64, Arc<QueueWork>>>,
+    /// Copies that are not over.
+    copies: AtomicI64,
+}
+
+impl ProgramWork {
+    pub(crate) fn new(api: Api) -> Self {
+        Self { api, queues: Mutex::default(), copies: AtomicI64::new(0) }
+    }
+
+    /// A queue was made.
+    pub(crate) fn add_queue(&self, queue: *mut Queue, work: Arc<QueueWork>) {
+        self.lock().insert(queue as u64, work);
+    }
+
+    /// A queue is about to be destroyed.
+    pub(crate) fn remove_queue(&self, queue: *mut Queue) -> Option<Arc<QueueWork>> {
+        self.lock().remove(&(queue as u64))
+    }
+
+    /// A queue was not destroyed after all, or the program asks about it.
+    pub(crate) fn queue(&self, queue: *mut Queue) -> Option<Arc<QueueWork>> {
+        self.lock().get(&(queue as u64)).cloned()
+    }
+
+    /// A copy is about to be submitted.
+    pub(crate) fn copy_begins(&self) {
+        self.copies.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A copy is over, or was not submitted.
+    pub(crate) fn copy_ends(&self) {
+        self.copies.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Waits until nothing of the program is left on the agent.
+    pub(crate) fn drain(&self, deadline: Instant) -> Result<(), AgentError> {
+        let queues: Vec<_> = self.lock().values().cloned().collect();
+        let mut pause = Pause::default();
+        for queue in queues {
+            while !self.is_idle(&queue) {
+                pause.until(deadline, "the program's queues")?;
+            }
+        }
+        while self.copies.load(Ordering::Acquire) > 0 {
+            pause.until(deadline, "the program's copies")?;
+        }
+        Ok(())
+    }
+
+    /// Whether a queue has nothing to do.
+    pub(crate) fn is_idle(&self, queue: &QueueWork) -> bool {
+        // SAFETY: the counter lives as long as the record of the queue.
+        queue.dead.load(Ordering::Acquire) || unsafe { (self.api.signal_load)(queue.pending) } <= 0
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<QueueWork>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waiting between two looks: first yields, then sleeps that double.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    looks: u32,
+    sleep: Duration,
+}
+
+impl Pause {
+    /// Waits a little.
+    ///
+    /// # Errors
+    /// [`AgentError::Deadline`] when `deadline` has passed.
+    pub(crate) fn until(&mut self, deadline: Instant, what: &'static str) -> Result<(), AgentError> {
+        if self.looks < YIELDS {
+            self.looks += 1;
+            std::thread::yield_now();
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            return Err(AgentError::Deadline { what });
+        }
+        self.sleep = (self.sleep * 2).clamp(Duration::from_micros(50), LONGEST_SLEEP);
+        std::thread::sleep(self.sleep);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Which tables are known.
+
+use super::TablesError;
+use std::mem::{offset_of, size_of};
+
+/// `ApiTableVersion`, the beginning of every table.
+#[repr(C)]
+pub(crate) struct Version {
+    pub(crate) major: u32,
+    pub(crate) bytes: u32,
+    step: u32,
+    reserved: u32,
+}
+const _: () = assert!(size_of::<Version>() == 16);
+
+/// `HsaApiTable`, the root.
+#[repr(C)]
+pub(crate) struct Root {
+    version: Version,
+    core: *mut Version,
+    amd: *mut Version,
+}
+const _: () = assert!(offset_of!(Root, core) == 16 && offset_of!(Root, amd) == 24);
+
+/// The two layouts of the AMD extension's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AmdLayout {
+    /// ROCr 5.2: major 1, 400 bytes.
+    One,
+    /// ROCm 6 and 7: major 2.
+    Two,
+}
+
+/// The size of the extension's table in ROCr 5.2, the only one of major 1 whose layout is known.
+const AMD_ONE_BYTES: u32 = 400;
+
+/// Tables whose versions are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawTables {
+    pub(super) core: *mut Version,
+    pub(super) amd: *mut Version,
+    pub(crate) layout: AmdLayout,
+}
+
+/// Checks the tables behind `root`.
+///
+/// # Errors
+/// [`TablesError`] when a version is not known; nothing was touched then.
+///
+/// # Safety
+/// `root` must be null or what the runtime handed to `OnLoad`.
+pub(crate) unsafe fn open(root: *mut Root) -> Result<RawTables, TablesError> {
+    if root.is_null() {
+        return Err(TablesError::Missing { table: "root" });
+    }
+    // SAFETY: the runtime's table lives as long as the runtime; its version comes first in every version.
+    let (major, bytes) = unsafe { ((*root).version.major, (*root).version.bytes) };
+    if !(1..=3).contains(&major) || (bytes as usize) < size_of::<Root>() {
+        return Err(TablesError::Unknown { table: "root", major, bytes });
+    }
+    // SAFETY: the root is at least as large as our declaration of it.
+    let (core, amd) = unsafe { ((*root).core, (*root).amd) };
+    if core.is_null() {
+        return Err(TablesError::Missing { table: "core" });
+    }
+    if amd.is_null() {
+        return Err(TablesError::Missing { table: "AMD extension" });
+    }
+    // SAFETY: both tables begin with their version.
+    let (core_version, amd_version) = unsafe { (&*core, &*amd) };
+    if !(1..=2).contains(&core_version.major) {
+        return Err(TablesError::Unknown { table: "core", major: core_version.major, bytes: core_version.bytes });
+    }
+    let layout = match (amd_version.major, amd_version.bytes) {
+        (1, AMD_ONE_BYTES) => AmdLayout::One,
+        (2, _) => AmdLayout::Two,
+        (major, bytes) => return Err(TablesError::Unknown { table: "AMD extension", major, bytes }),
+    };
+    Ok(RawTables { core, amd, layout })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(major: u32, bytes: u32) -> Version {
+        Version { major, bytes, step: 0, reserved: 0 }
+    }
+
+    fn check(root: u32, core: u32, amd: (u32, u32)) -> Result<AmdLayout, TablesError> {
+        let mut core = version(core, 1016);
+        let mut amd = version(amd.0, amd.1);
+        let mut root = Root { version: version(root, 48), core: &raw mut core, amd: &raw mut amd };
+        // SAFETY: all three live on this stack frame.
+        unsafe { open(&raw mut root) }.map(|tables| tables.layout)
+    }
+
+    #[test]
+    fn known_versions_open_and_others_are_refused() {
+        assert_eq!(check(1, 1, (1, 400)), Ok(AmdLayout::One));
+        assert_eq!(check(3, 2, (2, 616)), Ok(AmdLayout::Two));
+        assert!(matches!(check(4, 2, (2, 616)), Err(TablesError::Unknown { table: "root", .. })));
+        assert!(matches!(check(3, 3, (2, 616)), Err(TablesError::Unknown { table: "core", .. })));
+        assert!(matches!(check(1, 1, (1, 416)), Err(TablesError::Unknown { table: "AMD extension", bytes: 416, .. })));
+        assert!(matches!(check(1, 1, (3, 400)), Err(TablesError::Unknown { .. })));
+        // SAFETY: null is allowed.
+        assert!(matches!(unsafe { open(std::ptr::null_mut()) }, Err(TablesError::Missing { table: "root" })));
+    }
+}
