@@ -4,12 +4,16 @@
 pub(crate) const AGENT_INFO_NAME: u32 = 0;
 /// `HSA_AGENT_INFO_WAVEFRONT_SIZE`.
 pub(crate) const AGENT_INFO_WAVEFRONT_SIZE: u32 = 6;
-/// `HSA_AGENT_INFO_QUEUE_MAX_SIZE`.
-pub(crate) const AGENT_INFO_QUEUE_MAX_SIZE: u32 = 14;
 /// `HSA_AGENT_INFO_DEVICE`.
 pub(crate) const AGENT_INFO_DEVICE: u32 = 17;
 /// `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT`.
 pub(crate) const AGENT_INFO_COMPUTE_UNITS: u32 = 0xA002;
+/// `HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU`.
+pub(crate) const AGENT_INFO_SIMDS: u32 = 0xA00B;
+/// `HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES`.
+pub(crate) const AGENT_INFO_SHADER_ENGINES: u32 = 0xA00C;
+/// `HSA_AMD_AGENT_INFO_NUM_XCC` (ROCm 5.6 and later): dies that count for themselves.
+pub(crate) const AGENT_INFO_XCC: u32 = 0xA111;
 /// `HSA_AMD_AGENT_INFO_PRODUCT_NAME`: 64 bytes of text.
 pub(crate) const AGENT_INFO_PRODUCT_NAME: u32 = 0xA009;
 /// `HSA_AMD_AGENT_INFO_MEMORY_AVAIL` (ROCm 5.3 and later): free bytes of device memory.
@@ -35,8 +39,6 @@ pub(crate) const SEGMENT_GLOBAL: u32 = 0;
 pub(crate) const FLAG_KERNARG: u32 = 1;
 /// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED`; the same bit in `hsa_region_global_flag_t`.
 pub(crate) const FLAG_FINE_GRAINED: u32 = 2;
-/// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED`; the same bit in `hsa_region_global_flag_t`.
-pub(crate) const FLAG_COARSE_GRAINED: u32 = 4;
 /// `HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG`, a flag of an allocation.
 pub(crate) const ALLOCATION_EXECUTABLE: u32 = 4;
 

@@ -6,7 +6,8 @@ use super::pools::PoolInfo;
 use super::program::ProgramWork;
 use super::tasks::{self, Table};
 use super::work::HsaWork;
-use crate::abi::{AGENT_INFO_MEMORY_AVAILABLE, AgentHandle, Packet, Queue, Signal, Ticks};
+use crate::abi::{AGENT_INFO_MEMORY_AVAILABLE, ALLOCATION_EXECUTABLE, AgentHandle, Packet, Pool, Signal, Ticks};
+use crate::counters::SharedBuffer;
 use crate::tables::Api;
 use kreplay_engine::{
     Agent, AgentDescription, AgentError, AgentId, Answer, Backing, Capabilities, Chunk, ChunkMap, MemoryState, Move,
@@ -90,24 +91,9 @@ impl HsaAgent {
         self.gpu.handle
     }
 
-    /// The runtime's own functions.
-    pub(crate) fn api(&self) -> &Api {
-        &self.api
-    }
-
     /// The chip (`gfx90a`).
     pub(crate) fn chip(&self) -> &str {
         &self.gpu.chip
-    }
-
-    /// A pool of host memory.
-    pub(crate) fn host_pool(&self) -> PoolInfo {
-        self.gpu.host
-    }
-
-    /// The device's pool.
-    pub(crate) fn device_pool(&self) -> PoolInfo {
-        self.gpu.device
     }
 
     /// Counts an allocation of the device's pool, or its end.
@@ -127,27 +113,45 @@ impl HsaAgent {
         Ok(OwnGuard(own))
     }
 
-    /// The agent's own queue, for those who build packets for it. A queue that went into error is replaced, so the handle
-    /// is asked for again in each window.
-    pub(crate) fn queue(&self) -> Result<*mut Queue, AgentError> {
-        self.own()?.queue()
-    }
-
     /// Submits packets on the agent's own queue, behind everything before. They have the barrier bit.
     pub(crate) fn push(&self, packets: &[Packet]) -> Result<(), AgentError> {
         self.own()?.push(packets)
     }
 
-    /// Runs one packet on the agent's own queue, waits for it, and tells when it ran.
-    pub(crate) fn run(&self, packet: Packet, deadline: Instant) -> Result<Ticks, AgentError> {
-        self.own()?.run(packet, deadline)
+    /// Runs the program's own launch on the agent's own queue, waits for it, and tells when it ran. When it is still
+    /// running at the deadline the signal that it will lower comes with the error.
+    pub(crate) fn run_last(&self, packet: Packet, deadline: Instant) -> Result<Ticks, (AgentError, Option<Signal>)> {
+        self.own().map_err(|error| (error, None))?.run_last(packet, deadline)
     }
 
-    /// Frees what is not in use, at the program's end.
-    pub(crate) fn trim(&self) {
-        if let Some(own) = self.own.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            own.trim();
-        }
+    /// Host memory from which the command processor can execute.
+    pub(super) fn executable(&self, bytes: usize) -> Result<SharedBuffer, AgentError> {
+        let address = self.allocate_host(bytes as u64, ALLOCATION_EXECUTABLE)?;
+        Ok(SharedBuffer { address, bytes, token: address })
+    }
+
+    /// Frees memory of [`HsaAgent::executable`] or of the host tier.
+    pub(super) fn free_raw(&self, address: u64) {
+        // SAFETY: the address came from a pool and nothing uses it any more. A failure leaks it.
+        unsafe { (self.api.pool_free)(address as *mut c_void) };
+    }
+
+    fn allocate_from(&self, pool: Pool, flags: u32, tier: Tier, bytes: u64) -> Result<u64, AgentError> {
+        let mut address: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the pool is live; `address` is a place for the result.
+        let status = unsafe { (self.api.pool_allocate)(pool, bytes as usize, flags, &raw mut address) };
+        check_allocation("hsa_amd_memory_pool_allocate", status, tier, bytes)?;
+        Ok(address as u64)
+    }
+
+    fn allocate_host(&self, bytes: u64, flags: u32) -> Result<u64, AgentError> {
+        let address = self.allocate_from(self.gpu.host.pool, flags, Tier::Host, bytes)?;
+        // SAFETY: the allocation is live.
+        let status = unsafe {
+            (self.api.allow_access)(1, &raw const self.gpu.handle, std::ptr::null(), address as *const c_void)
+        };
+        check("hsa_amd_agents_allow_access", status).inspect_err(|_| self.free_raw(address))?;
+        Ok(address)
     }
 
     fn groups(&self, tasks: u64) -> u32 {
@@ -165,9 +169,13 @@ impl HsaAgent {
         let groups = self.groups(table.tasks);
         arguments.u32(groups).u32(way);
         let signal = own.signal()?;
-        launch_or_fall(&mut own, &self.api, table, |own, table| {
-            own.launch(kernels.compare, groups, &table.bytes(), &arguments.0, signal)
-        }, signal)?;
+        launch_or_fall(
+            &mut own,
+            &self.api,
+            table,
+            |own, table| own.launch(kernels.compare, groups, &table.bytes(), &arguments.0, signal),
+            signal,
+        )?;
         Ok(Ticket(own.await_answer(signal, results, shape)))
     }
 }
@@ -228,53 +236,40 @@ impl Agent for HsaAgent {
         let total = self.gpu.device.bytes;
         let mut free = 0_u64;
         // SAFETY: the attribute is a u64; a runtime that does not know it says so.
-        let status = unsafe {
-            (self.api.agent_get_info)(self.gpu.handle, AGENT_INFO_MEMORY_AVAILABLE, (&raw mut free).cast())
-        };
+        let status =
+            unsafe { (self.api.agent_get_info)(self.gpu.handle, AGENT_INFO_MEMORY_AVAILABLE, (&raw mut free).cast()) };
         let free = if status.is_ok() { free } else { total.saturating_sub(self.used.load(Ordering::Relaxed)) };
         Ok(MemoryState { total, free })
     }
 
     fn allocate(&self, tier: Tier, bytes: u64) -> Result<Backing, AgentError> {
-        let pool = match tier {
-            Tier::Device => self.gpu.device.pool,
-            Tier::Host => self.gpu.host.pool,
-        };
         let bytes = bytes.max(1);
-        let mut address: *mut c_void = std::ptr::null_mut();
-        // SAFETY: the pool is live; `address` is a place for the result.
-        let status = unsafe { (self.api.pool_allocate)(pool, bytes as usize, 0, &raw mut address) };
-        check_allocation("hsa_amd_memory_pool_allocate", status, tier, bytes)?;
-        if tier == Tier::Host {
-            // SAFETY: the allocation is live.
-            let status =
-                unsafe { (self.api.allow_access)(1, &raw const self.gpu.handle, std::ptr::null(), address) };
-            if let Err(error) = check("hsa_amd_agents_allow_access", status) {
-                // SAFETY: the allocation is ours and unused.
-                unsafe { (self.api.pool_free)(address) };
-                return Err(error);
+        let base = match tier {
+            Tier::Host => self.allocate_host(bytes, 0)?,
+            Tier::Device => {
+                let base = self.allocate_from(self.gpu.device.pool, 0, tier, bytes)?;
+                self.count_used(bytes, true);
+                base
             }
-        } else {
-            self.count_used(bytes, true);
-        }
-        Ok(Backing { range: Range::new(address as u64, bytes), tier, token: address as u64 })
+        };
+        Ok(Backing { range: Range::new(base, bytes), tier, token: base })
     }
 
     fn free(&self, backing: Backing) {
         if backing.tier == Tier::Device {
             self.count_used(backing.range.bytes, false);
         }
-        // SAFETY: the backing came from `allocate` and its work is over. A failure leaks it.
-        unsafe { (self.api.pool_free)(backing.token as *mut c_void) };
+        self.free_raw(backing.token);
     }
 
     fn copy(&self, moves: &[Move]) -> Result<(), AgentError> {
         let mut own = self.own()?;
         let Some(kernels) = own.kernels() else {
             own.settle(Instant::now() + PATIENCE)?;
-            return moves.iter().filter(|step| step.bytes != 0).try_for_each(|step| {
-                own.copy_by_host(step.to, step.from, step.bytes)
-            });
+            return moves
+                .iter()
+                .filter(|step| step.bytes != 0)
+                .try_for_each(|step| own.copy_by_host(step.to, step.from, step.bytes));
         };
         let table = tasks::moves(moves);
         if table.tasks == 0 {
@@ -304,9 +299,13 @@ impl Agent for HsaAgent {
         let mut arguments = Arguments::new(&results, &table, chunk.bytes());
         arguments.u32(groups);
         let signal = own.signal()?;
-        launch_or_fall(&mut own, &self.api, table, |own, table| {
-            own.launch(kernels.hash, groups, &table.bytes(), &arguments.0, signal)
-        }, signal)?;
+        launch_or_fall(
+            &mut own,
+            &self.api,
+            table,
+            |own, table| own.launch(kernels.hash, groups, &table.bytes(), &arguments.0, signal),
+            signal,
+        )?;
         Ok(Ticket(own.await_answer(signal, results, Shape::Hashes(hashes as usize))))
     }
 

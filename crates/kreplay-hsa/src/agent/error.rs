@@ -9,12 +9,7 @@ pub(crate) fn check(call: &'static str, status: Status) -> Result<(), AgentError
 }
 
 /// As [`check`], for an allocation: a lack of memory is one.
-pub(super) fn check_allocation(
-    call: &'static str,
-    status: Status,
-    tier: Tier,
-    bytes: u64,
-) -> Result<(), AgentError> {
+pub(super) fn check_allocation(call: &'static str, status: Status, tier: Tier, bytes: u64) -> Result<(), AgentError> {
     match status {
         Status::OUT_OF_RESOURCES | Status::INVALID_ALLOCATION => Err(AgentError::Exhausted { tier, bytes }),
         status => check(call, status),

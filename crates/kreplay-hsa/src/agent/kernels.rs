@@ -59,17 +59,17 @@ impl Kernels {
         check("hsa_code_object_reader_create_from_memory", status)?;
         let mut executable = Executable::default();
         // SAFETY: `executable` is a place for the handle; there are no options.
-        let status = unsafe {
-            (api.executable_create)(PROFILE_FULL, ROUNDING_DEFAULT, std::ptr::null(), &raw mut executable)
-        };
+        let status =
+            unsafe { (api.executable_create)(PROFILE_FULL, ROUNDING_DEFAULT, std::ptr::null(), &raw mut executable) };
         check("hsa_executable_create_alt", status)?;
         // SAFETY: reader and executable are live; no options and no handle are asked for.
-        let status = unsafe {
-            (api.executable_load)(executable, agent, reader, std::ptr::null(), std::ptr::null_mut())
-        };
+        let status =
+            unsafe { (api.executable_load)(executable, agent, reader, std::ptr::null(), std::ptr::null_mut()) };
         check("hsa_executable_load_agent_code_object", status)?;
         // SAFETY: the executable is live and was not frozen yet.
         check("hsa_executable_freeze", unsafe { (api.executable_freeze)(executable, std::ptr::null()) })?;
+        // SAFETY: loading is over, so nobody uses the reader any more. A failure leaks it.
+        unsafe { (api.reader_destroy)(reader) };
         let find = |name: &CStr| symbol(api, executable, agent, name);
         Ok(Some(Kernels {
             compare: find(c"kreplay_compare.kd")?,
@@ -82,8 +82,7 @@ impl Kernels {
 fn symbol(api: &Api, executable: Executable, agent: AgentHandle, name: &CStr) -> Result<Kernel, AgentError> {
     let mut symbol = Symbol::default();
     // SAFETY: the name ends with a zero; agent and symbol are places.
-    let status =
-        unsafe { (api.executable_symbol)(executable, name.as_ptr(), &raw const agent, &raw mut symbol) };
+    let status = unsafe { (api.executable_symbol)(executable, name.as_ptr(), &raw const agent, &raw mut symbol) };
     check("hsa_executable_get_symbol_by_name", status)?;
     let mut kernel = Kernel { object: 0, group_bytes: 0, private_bytes: 0 };
     let ask = |attribute, place: *mut std::ffi::c_void| {

@@ -19,6 +19,7 @@ mod backend;
 mod error;
 mod kernels;
 mod own;
+mod packets;
 mod pools;
 mod program;
 mod ring;
@@ -27,9 +28,10 @@ mod signals;
 mod tasks;
 mod work;
 
+pub(crate) use backend::Gpu;
 pub use backend::HsaAgent;
 pub use work::HsaWork;
 
 pub(crate) use pools::{PoolInfo, pools_of};
-pub(crate) use program::{Pause, ProgramWork, QueueWork};
+pub(crate) use program::{Pause, QueueWork};
 pub(crate) use signals::create as create_signal;

@@ -78,11 +78,6 @@ impl Own {
         self.ring.as_mut().ok_or(AgentError::Unsupported("make a queue"))
     }
 
-    /// The queue's handle.
-    pub(super) fn queue(&mut self) -> Result<*mut crate::abi::Queue, AgentError> {
-        self.ring().map(|ring| ring.handle())
-    }
-
     /// Submits packets behind everything before.
     pub(super) fn push(&mut self, packets: &[Packet]) -> Result<(), AgentError> {
         self.notice_fault()?;
@@ -163,11 +158,6 @@ impl Own {
         self.signals.acquire()
     }
 
-    /// Gives a signal back that nothing will touch any more.
-    pub(super) fn release(&mut self, signal: Signal) {
-        self.signals.release(signal);
-    }
-
     /// Notes that the answer to the packet just submitted is awaited.
     pub(super) fn await_answer(&mut self, signal: Signal, results: Buffer, shape: Shape) -> u64 {
         self.tickets += 1;
@@ -227,23 +217,27 @@ impl Own {
         Ok(())
     }
 
-    /// Runs one packet, waits for it, and tells when it ran. Its completion signal is replaced by one of ours.
-    pub(super) fn run(&mut self, mut packet: Packet, deadline: Instant) -> Result<Ticks, AgentError> {
-        let signal = self.signals.acquire()?;
+    /// Runs one packet with a signal of ours, waits for it, and tells when it ran. When it is still running at the
+    /// deadline its signal comes with the error; it is never used for anything else then.
+    pub(super) fn run_last(
+        &mut self,
+        mut packet: Packet,
+        deadline: Instant,
+    ) -> Result<Ticks, (AgentError, Option<Signal>)> {
+        let signal = self.signals.acquire().map_err(|error| (error, None))?;
         packet.set_completion(signal);
-        self.push(&[packet])?;
+        self.push(&[packet]).map_err(|error| (error, None))?;
         let serial = self.serial;
-        self.wait_for(signal, deadline, "the program's own launch")?;
-        self.reached(serial);
-        // SAFETY: the signal is ours and live.
-        let times = unsafe { ticks(signal) };
-        self.signals.release(signal);
-        Ok(times)
-    }
-
-    /// Frees scratch that is not in use.
-    pub(super) fn trim(&mut self) {
-        self.scratch.trim();
+        match self.wait_for(signal, deadline, "the program's own launch") {
+            Ok(()) => {
+                self.reached(serial);
+                // SAFETY: the signal is ours and live.
+                let times = unsafe { ticks(signal) };
+                self.signals.release(signal);
+                Ok(times)
+            }
+            Err(error) => Err((error, Some(signal))),
+        }
     }
 
     /// Copies from the host, for chips without device kernels.

@@ -49,11 +49,6 @@ impl ProgramWork {
         self.lock().remove(&(queue as u64))
     }
 
-    /// A queue was not destroyed after all, or the program asks about it.
-    pub(crate) fn queue(&self, queue: *mut Queue) -> Option<Arc<QueueWork>> {
-        self.lock().get(&(queue as u64)).cloned()
-    }
-
     /// A copy is about to be submitted.
     pub(crate) fn copy_begins(&self) {
         self.copies.fetch_add(1, Ordering::AcqRel);

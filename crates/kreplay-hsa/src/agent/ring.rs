@@ -58,11 +58,6 @@ impl Ring {
         Ok(Self { api, queue, fault })
     }
 
-    /// The runtime's handle, for those who build packets for this queue.
-    pub(super) fn handle(&self) -> *mut Queue {
-        self.queue
-    }
-
     /// The status with which the queue went into error.
     pub(super) fn fault(&self) -> Option<Status> {
         match self.fault.0.load(Ordering::Acquire) {

@@ -95,13 +95,6 @@ impl Scratch {
         }
     }
 
-    /// Frees what nobody uses.
-    pub(super) fn trim(&mut self) {
-        for buffer in std::mem::take(&mut self.free) {
-            self.destroy(buffer);
-        }
-    }
-
     fn destroy(&self, buffer: Buffer) {
         // SAFETY: the buffer came from this pool and nobody uses it any more. A failure leaks it.
         unsafe { (self.api.pool_free)(buffer.address as *mut c_void) };

@@ -22,8 +22,6 @@ pub(crate) type AgentVisitor = unsafe extern "C" fn(AgentHandle, *mut c_void) ->
 pub(crate) type PoolVisitor = unsafe extern "C" fn(Pool, *mut c_void) -> Status;
 /// Visits an executable's symbols.
 pub(crate) type SymbolVisitor = unsafe extern "C" fn(Executable, AgentHandle, Symbol, *mut c_void) -> Status;
-/// Visits an executable's program symbols.
-pub(crate) type ProgramSymbolVisitor = unsafe extern "C" fn(Executable, Symbol, *mut c_void) -> Status;
 
 macro_rules! functions {
     (
@@ -37,11 +35,11 @@ macro_rules! functions {
             $($(#[$may_doc])* pub(crate) $may: Option<unsafe extern "C" fn($($may_arg),*) -> $may_ret>,)*
         }
 
-        /// Where the functions stand.
+        /// Where the functions stand. Not all of them are replaced.
         pub(crate) mod slots {
             use super::{Slot, moved, newer, same};
-            $(#[allow(non_upper_case_globals)] pub(crate) const $need: Slot = $need_slot;)*
-            $(#[allow(non_upper_case_globals)] pub(crate) const $may: Slot = $may_slot;)*
+            $(#[allow(non_upper_case_globals, dead_code)] pub(crate) const $need: Slot = $need_slot;)*
+            $(#[allow(non_upper_case_globals, dead_code)] pub(crate) const $may: Slot = $may_slot;)*
         }
 
         impl Api {
@@ -103,8 +101,6 @@ functions! {
         queue_read_index: Slot::Core(11), fn(*const Queue) -> u64;
         /// `hsa_queue_add_write_index_scacq_screl`.
         queue_add_write_index: Slot::Core(21), fn(*const Queue, u64) -> u64;
-        /// `hsa_region_get_info`.
-        region_get_info: Slot::Core(28), fn(Region, u32, *mut c_void) -> Status;
         /// `hsa_memory_allocate`.
         memory_allocate: Slot::Core(33), fn(Region, usize, *mut *mut c_void) -> Status;
         /// `hsa_memory_free`.
@@ -144,12 +140,8 @@ functions! {
         executable_symbol: Slot::Core(122), fn(Executable, *const c_char, *const AgentHandle, *mut Symbol) -> Status;
         /// `hsa_executable_iterate_agent_symbols`.
         agent_symbols: Slot::Core(123), fn(Executable, AgentHandle, SymbolVisitor, *mut c_void) -> Status;
-        /// `hsa_executable_iterate_program_symbols`.
-        program_symbols: Slot::Core(124), fn(Executable, ProgramSymbolVisitor, *mut c_void) -> Status;
         /// `hsa_amd_profiling_set_profiler_enabled`.
         set_profiler_enabled: same(2), fn(*mut Queue, c_int) -> Status;
-        /// `hsa_amd_profiling_async_copy_enable`.
-        async_copy_profiling: same(3), fn(bool) -> Status;
         /// `hsa_amd_profiling_get_async_copy_time`.
         async_copy_time: same(5), fn(Signal, *mut ProfilingTime) -> Status;
         /// `hsa_amd_signal_async_handler`.
@@ -206,6 +198,8 @@ functions! {
             fn(*mut c_void, usize, *mut AgentHandle, c_int, Pool, u32, *mut *mut c_void) -> Status;
     }
     may {
+        /// `hsa_system_get_major_extension_table`.
+        extension_table: Slot::Core(98), fn(u16, u16, usize, *mut c_void) -> Status;
         /// `hsa_amd_svm_attributes_set`.
         svm_set: moved(44, 46), fn(*mut c_void, usize, *mut c_void, usize) -> Status;
         /// `hsa_amd_memory_async_copy_on_engine`.
@@ -217,10 +211,6 @@ functions! {
         vmem_map: newer(59), fn(*mut c_void, usize, usize, MemoryHandle, u64) -> Status;
         /// `hsa_amd_vmem_unmap`.
         vmem_unmap: newer(60), fn(*mut c_void, usize) -> Status;
-        /// `hsa_amd_vmem_export_shareable_handle`.
-        vmem_export: newer(63), fn(*mut c_int, MemoryHandle, u64) -> Status;
-        /// `hsa_amd_vmem_import_shareable_handle`.
-        vmem_import: newer(64), fn(c_int, *mut MemoryHandle) -> Status;
         /// `hsa_amd_vmem_get_alloc_properties_from_handle`.
         vmem_properties: newer(66), fn(MemoryHandle, *mut Pool, *mut u32) -> Status;
     }

@@ -11,5 +11,6 @@ mod layout;
 mod slot;
 
 pub(crate) use api::*;
-pub(crate) use error::TablesError;
-pub(crate) use layout::{AmdLayout, RawTables, open};
+pub use error::TablesError;
+use layout::AmdLayout;
+pub(crate) use layout::{RawTables, open};

@@ -1,0 +1,52 @@
+//! The agent as the counters use it: packets on its own queue, and memory.
+
+use super::HsaAgent;
+use crate::abi::Packet;
+use crate::counters::{PacketQueue, SharedBuffer};
+use kreplay_engine::{Agent, AgentError, CountersError, Tier};
+use std::time::{Duration, Instant};
+
+/// How long the counters' packets may take.
+const SETTLE: Duration = Duration::from_secs(60);
+
+fn failed(call: &'static str) -> impl Fn(AgentError) -> CountersError {
+    move |error| CountersError::Failed { call, status: error.to_string() }
+}
+
+impl HsaAgent {
+    fn shared(&self, call: &'static str, bytes: usize) -> Result<SharedBuffer, CountersError> {
+        let backing = self.allocate(Tier::Host, bytes as u64).map_err(failed(call))?;
+        Ok(SharedBuffer { address: backing.range.base, bytes, token: backing.token })
+    }
+}
+
+// SAFETY: buffers are host memory of the runtime that the agent was given access to, until they are freed.
+unsafe impl PacketQueue for HsaAgent {
+    fn submit_packets(&self, packets: &[[u32; 16]]) -> Result<(), CountersError> {
+        let packets: Vec<Packet> = packets
+            .iter()
+            .map(|words| {
+                let mut packet = Packet { header: words[0] as u16, setup: (words[0] >> 16) as u16, body: [0; 15] };
+                packet.body.copy_from_slice(&words[1..]);
+                packet
+            })
+            .collect();
+        self.push(&packets).map_err(failed("the counters' packets"))
+    }
+
+    fn alloc_command(&self, bytes: usize) -> Result<SharedBuffer, CountersError> {
+        self.executable(bytes).map_err(failed("memory for the counters' commands"))
+    }
+
+    fn alloc_output(&self, bytes: usize) -> Result<SharedBuffer, CountersError> {
+        self.shared("memory for the counters' values", bytes)
+    }
+
+    fn free(&self, buffer: SharedBuffer) {
+        self.free_raw(buffer.token);
+    }
+
+    fn settle(&self) -> Result<(), CountersError> {
+        Agent::settle(self, Instant::now() + SETTLE).map_err(failed("the end of the counters' packets"))
+    }
+}

@@ -1,0 +1,161 @@
+//! Loaded code: variables of executables for the engine, names and argument sizes of kernels for dispatches.
+
+use super::guard;
+use super::state::{Backend, backend};
+use crate::abi::{
+    AgentHandle, Executable, SYMBOL_INFO_KERNARG_BYTES, SYMBOL_INFO_KERNEL_OBJECT, SYMBOL_INFO_NAME,
+    SYMBOL_INFO_NAME_LENGTH, SYMBOL_INFO_TYPE, SYMBOL_INFO_VARIABLE_ADDRESS, SYMBOL_INFO_VARIABLE_CONST,
+    SYMBOL_INFO_VARIABLE_SEGMENT, SYMBOL_INFO_VARIABLE_SIZE, SYMBOL_KERNEL, SYMBOL_VARIABLE, Status, Symbol,
+    VARIABLE_READONLY,
+};
+use crate::tables::Api;
+use kreplay_engine::{ModuleVariable, Range};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What is known of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    /// Its name, demangled where it was mangled.
+    pub(super) name: Arc<str>,
+    /// Size of its arguments; `None` for a kernel whose code object was not seen.
+    pub(super) argument_bytes: Option<u32>,
+}
+
+/// Kernels by the address of their descriptor.
+#[derive(Default)]
+pub(crate) struct Code {
+    kernels: RwLock<HashMap<u64, Kernel>>,
+}
+
+impl Code {
+    /// The kernel whose descriptor is at `object`.
+    pub(super) fn kernel(&self, object: u64) -> Kernel {
+        let found = self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&object).cloned();
+        found.unwrap_or_else(|| Kernel { name: format!("kernel at {object:#x}").into(), argument_bytes: None })
+    }
+
+    fn add(&self, object: u64, kernel: Kernel) {
+        self.kernels.write().unwrap_or_else(PoisonError::into_inner).insert(object, kernel);
+    }
+
+    fn remove(&self, object: u64) {
+        self.kernels.write().unwrap_or_else(PoisonError::into_inner).remove(&object);
+    }
+}
+
+/// What one executable has for one agent.
+#[derive(Default)]
+struct Contents {
+    kernels: Vec<(u64, Kernel)>,
+    variables: Vec<ModuleVariable>,
+}
+
+/// `hsa_executable_freeze`.
+pub(super) unsafe extern "C" fn executable_freeze(executable: Executable, options: *const c_char) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    // SAFETY: the program's own arguments.
+    let status = unsafe { (backend.api.executable_freeze)(executable, options) };
+    if status.is_ok() && backend.is_on() {
+        guard("hsa_executable_freeze", || loaded(backend, executable), || ());
+    }
+    status
+}
+
+/// `hsa_executable_destroy`.
+pub(super) unsafe extern "C" fn executable_destroy(executable: Executable) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let on = backend.is_on();
+    if on {
+        guard("hsa_executable_destroy", || unloaded(backend, executable), || ());
+    }
+    // SAFETY: the program's own argument.
+    let status = unsafe { (backend.api.executable_destroy)(executable) };
+    if on && !status.is_ok() {
+        guard("hsa_executable_destroy", || loaded(backend, executable), || ());
+    }
+    status
+}
+
+fn loaded(backend: &Backend, executable: Executable) {
+    for unit in backend.units() {
+        let contents = contents(&backend.api, executable, unit.handle());
+        for (object, kernel) in contents.kernels {
+            backend.code.add(object, kernel);
+        }
+        if !contents.variables.is_empty() {
+            unit.engine.code_loaded(executable.handle, contents.variables);
+        }
+    }
+}
+
+fn unloaded(backend: &Backend, executable: Executable) {
+    for unit in backend.units() {
+        unit.engine.code_unloaded(executable.handle);
+        for (object, _) in contents(&backend.api, executable, unit.handle()).kernels {
+            backend.code.remove(object);
+        }
+    }
+}
+
+/// Walks the symbols that an executable has for an agent.
+fn contents(api: &Api, executable: Executable, agent: AgentHandle) -> Contents {
+    struct Visit<'a> {
+        api: &'a Api,
+        contents: Contents,
+    }
+    unsafe extern "C" fn visit(_: Executable, _: AgentHandle, symbol: Symbol, data: *mut c_void) -> Status {
+        // SAFETY: `data` is the visit below, which outlives the iteration.
+        let visit = unsafe { &mut *data.cast::<Visit<'_>>() };
+        guard("a symbol", || take(visit.api, symbol, &mut visit.contents), || None);
+        Status::SUCCESS
+    }
+    let mut state = Visit { api, contents: Contents::default() };
+    // SAFETY: the visitor has the right signature and its data outlives the call.
+    unsafe { (api.agent_symbols)(executable, agent, visit, (&raw mut state).cast()) };
+    state.contents
+}
+
+/// Asks one attribute of a symbol.
+fn ask<T: Default>(api: &Api, symbol: Symbol, attribute: u32) -> Option<T> {
+    let mut value = T::default();
+    // SAFETY: every caller asks an attribute with a variable of its documented type.
+    let status = unsafe { (api.symbol_get_info)(symbol, attribute, (&raw mut value).cast()) };
+    status.is_ok().then_some(value)
+}
+
+fn name(api: &Api, symbol: Symbol) -> Option<String> {
+    let length: u32 = ask(api, symbol, SYMBOL_INFO_NAME_LENGTH)?;
+    // One more than the length: some runtimes put a zero behind the name.
+    let mut bytes = vec![0_u8; length as usize + 1];
+    // SAFETY: the buffer holds a name of the length that the runtime told.
+    let status = unsafe { (api.symbol_get_info)(symbol, SYMBOL_INFO_NAME, bytes.as_mut_ptr().cast()) };
+    bytes.truncate(length as usize);
+    status.is_ok().then(|| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned())
+}
+
+fn take(api: &Api, symbol: Symbol, contents: &mut Contents) -> Option<()> {
+    let name = name(api, symbol)?;
+    match ask::<u32>(api, symbol, SYMBOL_INFO_TYPE)? {
+        SYMBOL_KERNEL => {
+            let object = ask::<u64>(api, symbol, SYMBOL_INFO_KERNEL_OBJECT)?;
+            let argument_bytes = ask::<u32>(api, symbol, SYMBOL_INFO_KERNARG_BYTES);
+            let name = crate::demangle::demangle(name.strip_suffix(".kd").unwrap_or(&name)).into();
+            contents.kernels.push((object, Kernel { name, argument_bytes }));
+        }
+        SYMBOL_VARIABLE => {
+            let base = ask::<u64>(api, symbol, SYMBOL_INFO_VARIABLE_ADDRESS)?;
+            let bytes = ask::<u32>(api, symbol, SYMBOL_INFO_VARIABLE_SIZE)?;
+            if base == 0 || bytes == 0 {
+                return None;
+            }
+            let constant = ask::<bool>(api, symbol, SYMBOL_INFO_VARIABLE_CONST).unwrap_or(false)
+                || ask::<u32>(api, symbol, SYMBOL_INFO_VARIABLE_SEGMENT) == Some(VARIABLE_READONLY);
+            let range = Range::new(base, u64::from(bytes));
+            contents.variables.push(ModuleVariable { name: name.into(), range, constant });
+        }
+        _ => {}
+    }
+    Some(())
+}

@@ -1,0 +1,48 @@
+//! Puts our functions into the runtime's tables.
+
+use super::{allocations, code, copies, foreign, queues, virtual_memory};
+use crate::tables::{RawTables, slots};
+
+/// Puts all of them in. The state must be in place: from here on the runtime calls them.
+///
+/// # Safety
+/// `tables` are the running runtime's, checked, and this library stays loaded until the process ends.
+pub(crate) unsafe fn install(tables: &RawTables) {
+    macro_rules! put {
+        ($($slot:ident <- $function:path;)*) => {$(
+            // SAFETY: the function has the slot's signature, which `Api` declares next to the slot and the original is
+            // called with; the library stays loaded.
+            unsafe { slots::$slot.write(tables, $function as *mut ()) };
+        )*};
+    }
+    put! {
+        pool_allocate <- allocations::pool_allocate;
+        pool_free <- allocations::pool_free;
+        memory_allocate <- allocations::memory_allocate;
+        memory_free <- allocations::memory_free;
+        allow_access <- allocations::allow_access;
+        memory_lock <- foreign::memory_lock;
+        lock_to_pool <- foreign::lock_to_pool;
+        memory_unlock <- foreign::memory_unlock;
+        ipc_create <- foreign::ipc_create;
+        ipc_attach <- foreign::ipc_attach;
+        ipc_detach <- foreign::ipc_detach;
+        interop_map <- foreign::interop_map;
+        interop_unmap <- foreign::interop_unmap;
+        svm_set <- foreign::svm_set;
+        vmem_map <- virtual_memory::vmem_map;
+        vmem_unmap <- virtual_memory::vmem_unmap;
+        executable_freeze <- code::executable_freeze;
+        executable_destroy <- code::executable_destroy;
+        async_copy <- copies::async_copy;
+        async_copy_on_engine <- copies::async_copy_on_engine;
+        async_copy_rect <- copies::async_copy_rect;
+        memory_copy <- copies::memory_copy;
+        memory_fill <- copies::memory_fill;
+        async_copy_time <- copies::async_copy_time;
+        signal_destroy <- copies::signal_destroy;
+        queue_destroy <- queues::queue_destroy;
+        // Last: the first queue starts all the rest.
+        queue_create <- queues::queue_create;
+    }
+}

@@ -1,0 +1,37 @@
+//! Stands between the program and the runtime: sees queues, packets, allocations, code objects and copies.
+//!
+//! ```text
+//!   program ── hsa_queue_create ────────▶ queues      an intercept queue instead, with a record of its own
+//!           ── doorbell ────────────────▶ submission  one handler on the submitting thread: window, or passed on
+//!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
+//!           ── freeze, destroy ─────────▶ code        variables of code objects, names of kernels
+//!           ── copies, fills ───────────▶ copies      held while a window is open; known to be in flight
+//! ```
+//!
+//! Each function here stands in a slot of the runtime's tables ([`install`]); behind it is the runtime's own function,
+//! saved in [`Api`](crate::tables::Api). None lets a panic out: [`guard`] catches it, says so once and turns the whole
+//! library off, and the runtime's own function is what ran.
+//!
+//! # Windows
+//!
+//! HSA hands the interceptor the packets themselves, so it owns the submission. All passes, the program's own last one
+//! too, run on the agent's own queue with a signal of ours; then the window is closed; only then is the program's
+//! completion signal given the times of the last pass and lowered by one, by the host. Everything else on the agent was
+//! drained before and is held back meanwhile, so no order that the program could see is lost.
+
+mod allocations;
+mod code;
+mod copies;
+mod foreign;
+mod guard;
+mod install;
+mod machine;
+mod queues;
+mod state;
+mod submission;
+mod unit;
+mod virtual_memory;
+
+pub(crate) use guard::guard;
+pub(crate) use install::install;
+pub(crate) use state::{Backend, backend, put};

@@ -1,0 +1,151 @@
+//! Queues of the program: each becomes an intercept queue with a record.
+
+use super::state::{Backend, backend};
+use super::{guard, submission};
+use crate::abi::{AgentHandle, QUEUE_COOPERATIVE, Queue, Status};
+use crate::agent::{QueueWork, create_signal};
+use crate::tables::QueueError;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+/// A queue of the program.
+pub(crate) struct ProgramQueue {
+    /// Its GPU, as an index of [`Backend::units`].
+    pub(super) unit: usize,
+    /// What it has in flight.
+    pub(super) work: Arc<QueueWork>,
+    /// Whether work-groups on it may wait for each other across the device.
+    pub(super) cooperative: bool,
+    handle: AtomicPtr<Queue>,
+    packets: AtomicU32,
+    callback: QueueError,
+    data: *mut c_void,
+}
+
+// SAFETY: the program's callback and its data are only handed back to the runtime's callback thread, as the program asked.
+unsafe impl Send for ProgramQueue {}
+// SAFETY: as above.
+unsafe impl Sync for ProgramQueue {}
+
+impl ProgramQueue {
+    /// The program's handle.
+    pub(super) fn handle(&self) -> *mut Queue {
+        self.handle.load(Ordering::Acquire)
+    }
+
+    /// Packets that it holds.
+    pub(super) fn packets(&self) -> u32 {
+        self.packets.load(Ordering::Acquire)
+    }
+}
+
+unsafe extern "C" fn queue_error(status: Status, source: *mut Queue, data: *mut c_void) {
+    // SAFETY: `data` is the record of the queue, which is never freed.
+    let queue = unsafe { &*data.cast::<ProgramQueue>() };
+    queue.work.dead.store(true, Ordering::Release);
+    if let Some(callback) = queue.callback {
+        let handle = queue.handle();
+        // SAFETY: the program gave this callback for this queue.
+        unsafe { callback(status, if handle.is_null() { source } else { handle }, queue.data) };
+    }
+}
+
+/// `hsa_queue_create`.
+pub(super) unsafe extern "C" fn queue_create(
+    agent: AgentHandle,
+    size: u32,
+    kind: u32,
+    callback: QueueError,
+    data: *mut c_void,
+    private_bytes: u32,
+    group_bytes: u32,
+    queue: *mut *mut Queue,
+) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let original = || {
+        // SAFETY: the program's own arguments.
+        unsafe { (backend.api.queue_create)(agent, size, kind, callback, data, private_bytes, group_bytes, queue) }
+    };
+    let Some(unit) = backend.units().iter().position(|unit| unit.handle() == agent) else { return original() };
+    if !backend.is_on() || queue.is_null() {
+        return original();
+    }
+    guard(
+        "hsa_queue_create",
+        || {
+            let Ok(pending) = create_signal(&backend.api, 0) else { return original() };
+            // The record is never freed: the runtime may call back until the process ends, and programs make few queues.
+            let record: &'static ProgramQueue = Box::leak(Box::new(ProgramQueue {
+                unit,
+                work: Arc::new(QueueWork { pending, dead: AtomicBool::new(false) }),
+                cooperative: kind == QUEUE_COOPERATIVE,
+                handle: AtomicPtr::default(),
+                packets: AtomicU32::new(0),
+                callback,
+                data,
+            }));
+            let own_data: *mut c_void = (&raw const *record).cast_mut().cast();
+            // SAFETY: the program's own arguments, but for the callback, which is ours and calls the program's.
+            let status = unsafe {
+                (backend.api.intercept_create)(
+                    agent,
+                    size,
+                    kind,
+                    Some(queue_error),
+                    own_data,
+                    private_bytes,
+                    group_bytes,
+                    queue,
+                )
+            };
+            if !status.is_ok() {
+                return status;
+            }
+            // SAFETY: the runtime has just written the handle of a live queue.
+            let (handle, packets) = unsafe { (*queue, (**queue).size) };
+            record.handle.store(handle, Ordering::Release);
+            record.packets.store(packets, Ordering::Release);
+            // SAFETY: a live intercept queue; the record outlives it.
+            let registered =
+                unsafe { (backend.api.intercept_register)(handle, submission::packets_submitted, own_data) };
+            if !registered.is_ok() {
+                backend.session.warn(
+                    "intercept_register",
+                    format!(
+                        "a queue cannot be intercepted ({registered}): kernels on it are not profiled and not held back"
+                    ),
+                );
+                return status;
+            }
+            // Programs that read times of their signals need it, and so do ours. A runtime without is no reason to fail.
+            // SAFETY: a live queue.
+            unsafe { (backend.api.set_profiler_enabled)(handle, 1) };
+            backend.units()[unit].agent.program().add_queue(handle, Arc::clone(&record.work));
+            status
+        },
+        || Status::ERROR,
+    )
+}
+
+/// `hsa_queue_destroy`.
+pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let work = if backend.is_on() { guard("hsa_queue_destroy", || forget(backend, queue), || None) } else { None };
+    // SAFETY: the program's own argument.
+    let status = unsafe { (backend.api.queue_destroy)(queue) };
+    if let (Some((unit, work)), false) = (work, status.is_ok()) {
+        backend.units()[unit].agent.program().add_queue(queue, work);
+    }
+    status
+}
+
+/// What a destroyed queue had in flight will not finish: nobody is to wait for it. The counter itself is left to the
+/// runtime's end, since the device may still lower it.
+fn forget(backend: &Backend, queue: *mut Queue) -> Option<(usize, Arc<QueueWork>)> {
+    backend
+        .units()
+        .iter()
+        .enumerate()
+        .find_map(|(index, unit)| unit.agent.program().remove_queue(queue).map(|work| (index, work)))
+}

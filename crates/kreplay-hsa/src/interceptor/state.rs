@@ -1,0 +1,131 @@
+//! What the interceptor knows, once for the process.
+
+use super::allocations::Allocations;
+use super::code::Code;
+use super::copies::Copies;
+use super::guard;
+use super::machine::Machine;
+use super::unit::Unit;
+use crate::abi::AgentHandle;
+use crate::agent::PoolInfo;
+use crate::tables::Api;
+use kreplay_session::Session;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long the windows and counters have at the program's end.
+const FINISH: Duration = Duration::from_secs(30);
+
+/// The interceptor's state. It lives until the process ends.
+pub(crate) struct Backend {
+    /// The runtime's own functions.
+    pub(crate) api: Api,
+    /// The link to the command.
+    pub(crate) session: Arc<Session>,
+    /// Live allocations.
+    pub(crate) allocations: Allocations,
+    /// Loaded code.
+    pub(crate) code: Code,
+    /// Copies in flight.
+    pub(crate) copies: Copies,
+    machine: OnceLock<Machine>,
+    /// Whether nothing is to be intercepted any more.
+    off: AtomicBool,
+    finished: AtomicBool,
+}
+
+static BACKEND: OnceLock<Backend> = OnceLock::new();
+
+thread_local! {
+    /// Whether this thread is looking at the machine now: what the runtime is asked then is not the program's.
+    static LOOKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Nothing, for a thread that is looking.
+static NOTHING: Machine = Machine { units: Vec::new(), pools: Vec::new() };
+
+impl Backend {
+    pub(crate) fn new(api: Api, session: Arc<Session>) -> Self {
+        Self {
+            api,
+            session,
+            allocations: Allocations::default(),
+            code: Code::default(),
+            copies: Copies::new(api),
+            machine: OnceLock::new(),
+            off: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether calls are still looked at. Once false it stays false, but for the thread that is looking at the machine.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.off.load(Ordering::Relaxed) && self.session.alive() && !LOOKING.get()
+    }
+
+    /// The GPUs and pools. They are looked at when the program makes its first call of interest: inside `OnLoad` the
+    /// runtime is not ready for queues and libraries.
+    fn machine(&self) -> &Machine {
+        if LOOKING.get() {
+            return &NOTHING;
+        }
+        self.machine.get_or_init(|| {
+            LOOKING.set(true);
+            let machine = guard("the look at the machine", || Machine::look(self.api, &self.session), Machine::default);
+            LOOKING.set(false);
+            machine
+        })
+    }
+
+    /// The GPUs.
+    pub(crate) fn units(&self) -> &[Unit] {
+        &self.machine().units
+    }
+
+    /// All pools of global memory, those of the host too.
+    pub(crate) fn pools(&self) -> &[PoolInfo] {
+        &self.machine().pools
+    }
+
+    /// The GPU with this handle.
+    pub(crate) fn unit(&self, handle: AgentHandle) -> Option<&Unit> {
+        self.units().iter().find(|unit| unit.handle() == handle)
+    }
+
+    /// The program ends: windows close, counters are flushed, the command hears the end. Only the first call does it.
+    pub(crate) fn finish(&self) {
+        if self.finished.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let deadline = Instant::now() + FINISH;
+        let units = self.machine.get().map_or(&[][..], |machine| &machine.units);
+        if !self.off.load(Ordering::Relaxed) {
+            for unit in units {
+                unit.engine.finish(deadline);
+            }
+        }
+        self.off.store(true, Ordering::Release);
+        self.session.finish();
+    }
+}
+
+/// The state, once the library is in place.
+pub(crate) fn backend() -> Option<&'static Backend> {
+    BACKEND.get()
+}
+
+/// Puts the state in place. `false` when there is one already.
+pub(crate) fn put(backend: Backend) -> bool {
+    BACKEND.set(backend).is_ok()
+}
+
+/// Something of ours went wrong beyond repair: nothing is intercepted any more.
+pub(super) fn turn_off(place: &'static str) {
+    if let Some(backend) = backend() {
+        backend.off.store(true, Ordering::Release);
+        let message = format!("an internal error in {place}: this process goes on unprofiled; please report it");
+        backend.session.warn("internal_error", message);
+    }
+}

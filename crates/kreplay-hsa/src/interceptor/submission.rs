@@ -1,0 +1,243 @@
+//! The packets of one doorbell.
+//!
+//! The runtime calls the handler on the thread that rings a queue's doorbell, under the queue's own lock, with the packets
+//! that became valid: one at a time up to ROCr 5, several in later ones. The handler may hand packets on once; older
+//! runtimes do not allow twice.
+
+use super::code::Kernel;
+use super::guard;
+use super::queues::ProgramQueue;
+use super::state::{Backend, backend};
+use super::unit::Unit;
+use crate::abi::{Dispatch, Packet, Signal, TYPE_BARRIER_AND, TYPE_BARRIER_OR, TYPE_DISPATCH, ordered, set_ticks};
+use crate::agent::{HsaAgent, HsaWork, Pause};
+use crate::tables::PacketWriter;
+use kreplay_engine::{
+    AgentError, Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Range, Traits, Window,
+};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Slots of a queue that are left free when packets are passed on.
+const MARGIN: i64 = 8;
+/// Kernels with which HIP does copies and fills: memory operations, not launches by the program.
+const BLIT_PREFIX: &str = "__amd_rocclr_";
+
+/// The handler that stands on every queue of the program.
+pub(super) unsafe extern "C" fn packets_submitted(
+    packets: *const Packet,
+    count: u64,
+    _index: u64,
+    data: *mut c_void,
+    writer: PacketWriter,
+) {
+    // SAFETY: the runtime passes `count` valid packets.
+    let packets = unsafe { std::slice::from_raw_parts(packets, count as usize) };
+    let handed_on = Cell::new(false);
+    let hand_on = |packets: &[Packet]| {
+        handed_on.set(true);
+        if !packets.is_empty() {
+            // SAFETY: the writer belongs to this call of the handler; the packets are valid.
+            unsafe { writer(packets.as_ptr(), packets.len() as u64) };
+        }
+    };
+    let ours = || {
+        let Some(backend) = backend().filter(|backend| backend.is_on()) else { return hand_on(packets) };
+        // SAFETY: `data` is the record of this queue, which is never freed.
+        let queue = unsafe { &*data.cast::<ProgramQueue>() };
+        Submission { backend, unit: &backend.units()[queue.unit], queue, hand_on: &hand_on }.take(packets);
+    };
+    // Whatever fails, the program's packets run exactly once.
+    guard("a submission", ours, || {
+        if !handed_on.get() {
+            hand_on(packets);
+        }
+    });
+}
+
+/// One call of the handler.
+struct Submission<'a> {
+    backend: &'static Backend,
+    unit: &'static Unit,
+    queue: &'static ProgramQueue,
+    hand_on: &'a dyn Fn(&[Packet]),
+}
+
+impl Submission<'_> {
+    fn take(&self, packets: &[Packet]) {
+        let dispatches = packets.iter().filter(|packet| packet.kind() == TYPE_DISPATCH).count();
+        let others_wait_only =
+            packets.iter().all(|packet| matches!(packet.kind(), TYPE_DISPATCH | TYPE_BARRIER_AND | TYPE_BARRIER_OR));
+        match dispatches {
+            // Barriers touch no memory.
+            0 if others_wait_only => (self.hand_on)(packets),
+            0 => self.operation(packets),
+            1 if others_wait_only => self.one(packets),
+            _ => self.many(packets),
+        }
+    }
+
+    /// Passes packets on that the engine must know of, but that are no launch.
+    fn operation(&self, packets: &[Packet]) {
+        let held = self.unit.engine.operation();
+        // Which ranges it writes is not known.
+        self.unit.engine.region_written(Range::new(0, u64::MAX));
+        self.pass_on(packets);
+        drop(held);
+    }
+
+    /// Several launches in one submission, or one among packets of a vendor's own: each is declined and they run as they are.
+    fn many(&self, packets: &[Packet]) {
+        for dispatch in packets.iter().filter_map(Packet::dispatch) {
+            let kernel = self.backend.code.kernel(dispatch.kernel_object);
+            if kernel.name.starts_with(BLIT_PREFIX) {
+                continue;
+            }
+            let mut info = self.describe(&dispatch, &kernel);
+            info.traits.decline = Some(Decline::MultiPacket);
+            drop(self.unit.engine.dispatch(&info, || Err(Decline::MultiPacket)));
+        }
+        self.operation(packets);
+    }
+
+    /// One launch, perhaps between barriers.
+    fn one(&self, packets: &[Packet]) {
+        let Some((at, dispatch)) =
+            packets.iter().enumerate().find_map(|(at, packet)| packet.dispatch().map(|dispatch| (at, dispatch)))
+        else {
+            return (self.hand_on)(packets);
+        };
+        let kernel = self.backend.code.kernel(dispatch.kernel_object);
+        if kernel.name.starts_with(BLIT_PREFIX) {
+            return self.operation(packets);
+        }
+        let mut info = self.describe(&dispatch, &kernel);
+        if at != 0 {
+            // The barriers before it would have to run first, and packets can be handed on only once.
+            info.traits.decline = Some(Decline::MultiPacket);
+        }
+        let record = || match &info.arguments {
+            Arguments::Known(bytes) => {
+                HsaWork::record(&self.unit.agent, &dispatch, bytes).map_err(|error| match error {
+                    AgentError::Exhausted { .. } => Decline::NoBacking,
+                    AgentError::Lost(_) => Decline::AgentLost,
+                    _ => Decline::CaptureFailed,
+                })
+            }
+            _ => Err(Decline::UnknownArguments),
+        };
+        match self.unit.engine.dispatch(&info, record) {
+            Decision::Run(held) | Decision::Recorded(held) => {
+                self.pass_on(packets);
+                drop(held);
+            }
+            Decision::Window(window) => self.window(window, &dispatch, &packets[at..]),
+        }
+    }
+
+    /// Runs a window around the first of `packets`, a dispatch; the others are barriers behind it.
+    fn window(&self, mut window: Window<HsaAgent>, dispatch: &Dispatch, packets: &[Packet]) {
+        window.run_until_last();
+        let api = &self.backend.api;
+        let deadline = Instant::now() + self.backend.session.engine_settings().pass_deadline;
+        let mut own = packets[0];
+        own.header = ordered(TYPE_DISPATCH);
+        match self.unit.agent.run_last(own, deadline) {
+            Ok(times) => {
+                window.close(LastPass::Submitted);
+                if dispatch.completion.handle != 0 {
+                    // SAFETY: the program's signal lives until its packet has completed.
+                    unsafe {
+                        set_ticks(dispatch.completion, times);
+                        (api.signal_subtract)(dispatch.completion, 1);
+                    }
+                }
+                if packets.len() > 1 {
+                    self.pass_on(&packets[1..]);
+                }
+            }
+            // It runs longer than a pass may: the window is given up, and the program's queue waits for it.
+            Err((AgentError::Deadline { .. }, Some(running))) => {
+                self.pass_on_behind(running, dispatch.completion, &packets[1..]);
+                window.close(LastPass::Submitted);
+            }
+            // It did not run, or our queue went into error: the program's own queue runs it, and shows its own error.
+            Err(_) => {
+                self.pass_on(packets);
+                window.close(LastPass::Submitted);
+            }
+        }
+    }
+
+    /// In place of a dispatch that still runs on our queue: a barrier that waits for it.
+    fn pass_on_behind(&self, running: Signal, completion: Signal, rest: &[Packet]) {
+        let mut barrier = Packet::barrier(completion);
+        barrier.body[1] = running.handle as u32;
+        barrier.body[2] = (running.handle >> 32) as u32;
+        let mut packets = vec![barrier];
+        packets.extend_from_slice(rest);
+        self.pass_on(&packets);
+    }
+
+    /// Passes packets on so that a drain can wait for them: the queue's counter is raised by one, and the device lowers it
+    /// when the last packet is over.
+    fn pass_on(&self, packets: &[Packet]) {
+        let api = &self.backend.api;
+        self.leave_room();
+        let pending = self.queue.work.pending;
+        // SAFETY: the counter lives as long as the queue's record.
+        unsafe { (api.signal_add)(pending, 1) };
+        let mut packets = packets.to_vec();
+        match packets.as_mut_slice() {
+            [only] if only.has_completion() && only.completion().handle == 0 => only.set_completion(pending),
+            _ => packets.push(Packet::barrier(pending)),
+        }
+        (self.hand_on)(&packets);
+    }
+
+    /// Waits until the hardware's queue has room. When it has none the runtime puts packets aside until it has, and then
+    /// needs the lock that this thread holds: a window would wait for them in vain. If the queue does not move (it waits
+    /// for something that the program does later) the packets go on all the same.
+    fn leave_room(&self) {
+        let most = (i64::from(self.queue.packets()) / 2 - MARGIN).max(1);
+        let deadline = Instant::now() + self.backend.session.engine_settings().drain_deadline;
+        let mut pause = Pause::default();
+        // SAFETY: as in `pass_on`.
+        while unsafe { (self.backend.api.signal_load)(self.queue.work.pending) } > most {
+            if pause.until(deadline, "room in a queue").is_err() {
+                break;
+            }
+        }
+    }
+
+    fn describe(&self, dispatch: &Dispatch, kernel: &Kernel) -> DispatchInfo {
+        let groups = |axis: usize| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis]).max(1));
+        DispatchInfo {
+            kernel: KernelInfo { key: dispatch.kernel_object, name: Arc::clone(&kernel.name) },
+            geometry: Geometry { groups: [groups(0), groups(1), groups(2)], items: dispatch.workgroup.map(u32::from) },
+            stream: self.queue.handle() as u64,
+            arguments: arguments(dispatch, kernel),
+            traits: Traits {
+                // Work-groups that wait for each other need the queue that the program made for them.
+                decline: self.queue.cooperative.then_some(Decline::CooperativeMultiDevice),
+                collective: false,
+            },
+        }
+    }
+}
+
+/// The argument bytes, which the program wrote before it rang the doorbell.
+fn arguments(dispatch: &Dispatch, kernel: &Kernel) -> Arguments {
+    match kernel.argument_bytes {
+        None => Arguments::Unknown,
+        Some(0) => Arguments::Known(Arc::from([])),
+        Some(_) if dispatch.kernarg == 0 => Arguments::Unknown,
+        Some(bytes) => {
+            // SAFETY: the packet says that its arguments are there, in memory that the host wrote.
+            let bytes = unsafe { std::slice::from_raw_parts(dispatch.kernarg as *const u8, bytes as usize) };
+            Arguments::Known(bytes.into())
+        }
+    }
+}

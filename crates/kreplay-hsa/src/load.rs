@@ -1,0 +1,61 @@
+//! What the injected library's entry points do.
+
+use crate::interceptor::{Backend, backend, guard, install, put};
+use crate::tables::{Api, open};
+use kreplay_session::{Session, attach};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// `OnLoad` of a tool of the HSA runtime. `false`: nothing was touched, and the program runs unprofiled.
+///
+/// # Safety
+/// `table` is what the runtime passes to `OnLoad`, and the library that this is linked into stays loaded until the
+/// process ends.
+pub unsafe fn on_load(table: *mut c_void) -> bool {
+    if let Some(backend) = backend() {
+        // The runtime was shut down and started again in one process: its tables are new, the engines' handles are not.
+        backend.session.warn(
+            "restarted",
+            "the HSA runtime was started a second time in this process; kernels from then on are not profiled".into(),
+        );
+        return false;
+    }
+    let session = match attach(kreplay_session::Backend::Hsa) {
+        Ok(Some(session)) => session,
+        // Nobody asked for a profile here, or nobody listens any more.
+        Ok(None) | Err(_) => return false,
+    };
+    // SAFETY: the caller's.
+    guard("OnLoad", || unsafe { start(table, session) }, || false)
+}
+
+unsafe fn start(table: *mut c_void, session: Arc<Session>) -> bool {
+    // SAFETY: the caller's.
+    let opened = unsafe { open(table.cast()) }.and_then(|tables| Ok((tables, Api::save(&tables)?)));
+    let (tables, api) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            session.warn("tables", format!("{error}; this process goes on unprofiled"));
+            return false;
+        }
+    };
+    if !put(Backend::new(api, session)) {
+        return false;
+    }
+    // SAFETY: the tables were checked and the state is in place.
+    unsafe { install(&tables) };
+    // SAFETY: the function stays loaded. It runs before the destructors of the runtime, which was loaded earlier.
+    unsafe { libc::atexit(at_exit) };
+    true
+}
+
+extern "C" fn at_exit() {
+    on_unload();
+}
+
+/// `OnUnload`: the runtime shuts down, or the process exits. Safe to call at any time and any number of times.
+pub fn on_unload() {
+    if let Some(backend) = backend() {
+        guard("the program's end", || backend.finish(), || ());
+    }
+}
