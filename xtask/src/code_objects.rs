@@ -25,8 +25,14 @@ pub(crate) struct CodeObject {
 }
 
 /// The code objects of the workspace.
-pub(crate) const ALL: &[CodeObject] =
-    &[CodeObject { source: "demo/kernels/demo.hip", chips: &["gfx90a"], output: "demo/kernels/demo-{chip}.co" }];
+pub(crate) const ALL: &[CodeObject] = &[
+    CodeObject { source: "demo/kernels/demo.hip", chips: &["gfx90a"], output: "demo/kernels/demo-{chip}.co" },
+    CodeObject {
+        source: "crates/kreplay-hsa/kernels/memory.hip",
+        chips: &["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"],
+        output: "crates/kreplay-hsa/kernels/memory-{chip}.co",
+    },
+];
 
 /// What became of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
