@@ -24,7 +24,9 @@
 pub mod contract;
 pub mod device;
 pub mod event;
+pub mod exec;
 pub mod fault;
+pub mod isa;
 pub mod memory;
 pub mod pmc;
 pub mod queue;

@@ -1,0 +1,14 @@
+//! Vector memory: flat, global, scratch and buffer instructions, and LDS.
+
+mod access;
+mod address;
+mod atomic;
+mod buffer;
+mod flat;
+mod lds;
+mod lines;
+
+pub(super) use buffer::buffer;
+pub(super) use flat::flat;
+pub(super) use lds::lds;
+pub(super) use lines::Lines;

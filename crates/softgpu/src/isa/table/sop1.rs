@@ -1,0 +1,60 @@
+//! SOP1: scalar instructions of one source.
+
+use super::rows;
+
+rows! {
+    S_MOV_B32 = 0x0: 1, [1, 0, 0];
+    S_MOV_B64 = 0x1: 2, [2, 0, 0];
+    S_CMOV_B32 = 0x2: 1, [1, 0, 0];
+    S_CMOV_B64 = 0x3: 2, [2, 0, 0];
+    S_NOT_B32 = 0x4: 1, [1, 0, 0];
+    S_NOT_B64 = 0x5: 2, [2, 0, 0];
+    S_WQM_B32 = 0x6: 1, [1, 0, 0];
+    S_WQM_B64 = 0x7: 2, [2, 0, 0];
+    S_BREV_B32 = 0x8: 1, [1, 0, 0];
+    S_BREV_B64 = 0x9: 2, [2, 0, 0];
+    S_BCNT0_I32_B32 = 0xa: 1, [1, 0, 0];
+    S_BCNT0_I32_B64 = 0xb: 1, [2, 0, 0];
+    S_BCNT1_I32_B32 = 0xc: 1, [1, 0, 0];
+    S_BCNT1_I32_B64 = 0xd: 1, [2, 0, 0];
+    S_FF0_I32_B32 = 0xe: 1, [1, 0, 0];
+    S_FF0_I32_B64 = 0xf: 1, [2, 0, 0];
+    S_FF1_I32_B32 = 0x10: 1, [1, 0, 0];
+    S_FF1_I32_B64 = 0x11: 1, [2, 0, 0];
+    S_FLBIT_I32_B32 = 0x12: 1, [1, 0, 0];
+    S_FLBIT_I32_B64 = 0x13: 1, [2, 0, 0];
+    S_FLBIT_I32 = 0x14: 1, [1, 0, 0];
+    S_FLBIT_I32_I64 = 0x15: 1, [2, 0, 0];
+    S_SEXT_I32_I8 = 0x16: 1, [1, 0, 0];
+    S_SEXT_I32_I16 = 0x17: 1, [1, 0, 0];
+    S_BITSET0_B32 = 0x18: 1, [1, 0, 0];
+    S_BITSET0_B64 = 0x19: 2, [1, 0, 0];
+    S_BITSET1_B32 = 0x1a: 1, [1, 0, 0];
+    S_BITSET1_B64 = 0x1b: 2, [1, 0, 0];
+    S_GETPC_B64 = 0x1c: 2, [0, 0, 0];
+    S_SETPC_B64 = 0x1d: 0, [2, 0, 0];
+    S_SWAPPC_B64 = 0x1e: 2, [2, 0, 0];
+    S_RFE_B64 = 0x1f: 0, [2, 0, 0];
+    S_AND_SAVEEXEC_B64 = 0x20: 2, [2, 0, 0];
+    S_OR_SAVEEXEC_B64 = 0x21: 2, [2, 0, 0];
+    S_XOR_SAVEEXEC_B64 = 0x22: 2, [2, 0, 0];
+    S_ANDN2_SAVEEXEC_B64 = 0x23: 2, [2, 0, 0];
+    S_ORN2_SAVEEXEC_B64 = 0x24: 2, [2, 0, 0];
+    S_NAND_SAVEEXEC_B64 = 0x25: 2, [2, 0, 0];
+    S_NOR_SAVEEXEC_B64 = 0x26: 2, [2, 0, 0];
+    S_XNOR_SAVEEXEC_B64 = 0x27: 2, [2, 0, 0];
+    S_QUADMASK_B32 = 0x28: 1, [1, 0, 0];
+    S_QUADMASK_B64 = 0x29: 2, [2, 0, 0];
+    S_MOVRELS_B32 = 0x2a: 1, [1, 0, 0];
+    S_MOVRELS_B64 = 0x2b: 2, [2, 0, 0];
+    S_MOVRELD_B32 = 0x2c: 1, [1, 0, 0];
+    S_MOVRELD_B64 = 0x2d: 2, [2, 0, 0];
+    S_CBRANCH_JOIN = 0x2e: 0, [1, 0, 0];
+    S_ABS_I32 = 0x30: 1, [1, 0, 0];
+    S_SET_GPR_IDX_IDX = 0x32: 0, [1, 0, 0];
+    S_ANDN1_SAVEEXEC_B64 = 0x33: 2, [2, 0, 0];
+    S_ORN1_SAVEEXEC_B64 = 0x34: 2, [2, 0, 0];
+    S_ANDN1_WREXEC_B64 = 0x35: 2, [2, 0, 0];
+    S_ANDN2_WREXEC_B64 = 0x36: 2, [2, 0, 0];
+    S_BITREPLICATE_B64_B32 = 0x37: 2, [1, 0, 0];
+}

@@ -1,0 +1,68 @@
+//! VOP3P: packed instructions, mixed-precision ones, dot products, and the matrix instructions.
+
+use super::rows;
+
+rows! {
+    V_PK_MAD_I16 = 0x0: 1, [1, 1, 1];
+    V_PK_MUL_LO_U16 = 0x1: 1, [1, 1, 0];
+    V_PK_ADD_I16 = 0x2: 1, [1, 1, 0];
+    V_PK_SUB_I16 = 0x3: 1, [1, 1, 0];
+    V_PK_LSHLREV_B16 = 0x4: 1, [1, 1, 0];
+    V_PK_LSHRREV_B16 = 0x5: 1, [1, 1, 0];
+    V_PK_ASHRREV_I16 = 0x6: 1, [1, 1, 0];
+    V_PK_MAX_I16 = 0x7: 1, [1, 1, 0];
+    V_PK_MIN_I16 = 0x8: 1, [1, 1, 0];
+    V_PK_MAD_U16 = 0x9: 1, [1, 1, 1];
+    V_PK_ADD_U16 = 0xa: 1, [1, 1, 0];
+    V_PK_SUB_U16 = 0xb: 1, [1, 1, 0];
+    V_PK_MAX_U16 = 0xc: 1, [1, 1, 0];
+    V_PK_MIN_U16 = 0xd: 1, [1, 1, 0];
+    V_PK_FMA_F16 = 0xe: 1, [1, 1, 1];
+    V_PK_ADD_F16 = 0xf: 1, [1, 1, 0];
+    V_PK_MUL_F16 = 0x10: 1, [1, 1, 0];
+    V_PK_MIN_F16 = 0x11: 1, [1, 1, 0];
+    V_PK_MAX_F16 = 0x12: 1, [1, 1, 0];
+    V_FMA_MIX_F32 = 0x20: 1, [1, 1, 1];
+    V_FMA_MIXLO_F16 = 0x21: 1, [1, 1, 1];
+    V_FMA_MIXHI_F16 = 0x22: 1, [1, 1, 1];
+    V_DOT2_F32_F16 = 0x23: 1, [1, 1, 1];
+    V_DOT2_I32_I16 = 0x26: 1, [1, 1, 1];
+    V_DOT2_U32_U16 = 0x27: 1, [1, 1, 1];
+    V_DOT4_I32_I8 = 0x28: 1, [1, 1, 1];
+    V_DOT4_U32_U8 = 0x29: 1, [1, 1, 1];
+    V_DOT8_I32_I4 = 0x2a: 1, [1, 1, 1];
+    V_DOT8_U32_U4 = 0x2b: 1, [1, 1, 1];
+    V_PK_FMA_F32 = 0x30: 2, [2, 2, 2];
+    V_PK_MUL_F32 = 0x31: 2, [2, 2, 0];
+    V_PK_ADD_F32 = 0x32: 2, [2, 2, 0];
+    V_PK_MOV_B32 = 0x33: 2, [2, 2, 0];
+    V_MFMA_F32_32X32X1F32 = 0x40: 32, [1, 1, 32];
+    V_MFMA_F32_16X16X1F32 = 0x41: 16, [1, 1, 16];
+    V_MFMA_F32_4X4X1F32 = 0x42: 4, [1, 1, 4];
+    V_MFMA_F32_32X32X2F32 = 0x44: 16, [1, 1, 16];
+    V_MFMA_F32_16X16X4F32 = 0x45: 4, [1, 1, 4];
+    V_MFMA_F32_32X32X4F16 = 0x48: 32, [2, 2, 32];
+    V_MFMA_F32_16X16X4F16 = 0x49: 16, [2, 2, 16];
+    V_MFMA_F32_4X4X4F16 = 0x4a: 4, [2, 2, 4];
+    V_MFMA_F32_32X32X8F16 = 0x4c: 16, [2, 2, 16];
+    V_MFMA_F32_16X16X16F16 = 0x4d: 4, [2, 2, 4];
+    V_MFMA_I32_32X32X4I8 = 0x50: 32, [1, 1, 32];
+    V_MFMA_I32_16X16X4I8 = 0x51: 16, [1, 1, 16];
+    V_MFMA_I32_4X4X4I8 = 0x52: 4, [1, 1, 4];
+    V_MFMA_I32_32X32X8I8 = 0x54: 16, [1, 1, 16];
+    V_MFMA_I32_16X16X16I8 = 0x55: 4, [1, 1, 4];
+    V_ACCVGPR_READ_B32 = 0x58: 1, [1, 0, 0];
+    V_ACCVGPR_WRITE_B32 = 0x59: 1, [1, 0, 0];
+    V_MFMA_F32_32X32X4BF16_1K = 0x63: 32, [2, 2, 32];
+    V_MFMA_F32_16X16X4BF16_1K = 0x64: 16, [2, 2, 16];
+    V_MFMA_F32_4X4X4BF16_1K = 0x65: 4, [2, 2, 4];
+    V_MFMA_F32_32X32X8BF16_1K = 0x66: 16, [2, 2, 16];
+    V_MFMA_F32_16X16X16BF16_1K = 0x67: 4, [2, 2, 4];
+    V_MFMA_F32_32X32X2BF16 = 0x68: 32, [1, 1, 32];
+    V_MFMA_F32_16X16X2BF16 = 0x69: 16, [1, 1, 16];
+    V_MFMA_F32_4X4X2BF16 = 0x6b: 4, [1, 1, 4];
+    V_MFMA_F32_32X32X4BF16 = 0x6c: 16, [1, 1, 16];
+    V_MFMA_F32_16X16X8BF16 = 0x6d: 4, [1, 1, 4];
+    V_MFMA_F64_16X16X4F64 = 0x6e: 8, [2, 2, 8];
+    V_MFMA_F64_4X4X4F64 = 0x6f: 2, [2, 2, 2];
+}
