@@ -51,7 +51,7 @@ pub(super) fn run(device: &Device, ring: &Ring, address: u64, packet: &KernelDis
     };
     let options =
         ExecOptions { seed: device.config.seed, threads: device.config.threads, cancel: Arc::clone(&ring.cancel) };
-    let stats = match execute(&request, &view, &options) {
+    let stats = match crate::exec::run(&request, &view, &options) {
         Ok(stats) => stats,
         Err(fault) => {
             let Some(stop) = Stop::fault(&fault) else { return Ok(Done::Cancelled) };
@@ -165,13 +165,4 @@ fn record(device: &Device, ring: &Ring, request: &DispatchRequest, completion_si
         grid: request.grid,
         writes,
     });
-}
-
-/// There is no interpreter in this build: every dispatch is refused.
-fn execute(
-    _request: &DispatchRequest,
-    _memory: &dyn Memory,
-    _options: &ExecOptions,
-) -> Result<crate::contract::ExecStats, crate::contract::Fault> {
-    Err(crate::contract::Fault::BadDispatch("this build has no interpreter".to_owned()))
 }
