@@ -112,7 +112,21 @@ pub unsafe extern "C" fn hsaKmtQueryEventState(event: *mut Event) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hsaKmtWaitOnEvent(event: *mut Event, milliseconds: u32) -> Status {
     // SAFETY: as this function's; the list is one event long.
-    guard(|| unsafe { wait(&[event], true, milliseconds) })
+    guard(|| unsafe { wait(&[event], true, milliseconds, None) })
+}
+
+/// Waits for one event that is older than what the caller has seen (ROCr 1.10 and later).
+///
+/// # Safety
+/// `event` must be a live event or null, `age` valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hsaKmtWaitOnEvent_Ext(event: *mut Event, milliseconds: u32, age: *mut u64) -> Status {
+    guard(|| {
+        // SAFETY: the caller passes a valid pointer or null.
+        let ages = unsafe { age.as_mut() }.map(std::slice::from_mut);
+        // SAFETY: as this function's; the lists are one long.
+        unsafe { wait(&[event], true, milliseconds, ages) }
+    })
 }
 
 /// Waits for one or all of several events.
@@ -126,14 +140,33 @@ pub unsafe extern "C" fn hsaKmtWaitOnMultipleEvents(
     wait_on_all: bool,
     milliseconds: u32,
 ) -> Status {
+    // SAFETY: as this function's.
+    unsafe { hsaKmtWaitOnMultipleEvents_Ext(events, count, wait_on_all, milliseconds, std::ptr::null_mut()) }
+}
+
+/// Waits for one or all of several events that are older than what the caller has seen (ROCr 1.10 and later).
+///
+/// # Safety
+/// `events` must be valid for `count` pointers, each a live event; `ages` for `count` numbers, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hsaKmtWaitOnMultipleEvents_Ext(
+    events: *mut *mut Event,
+    count: u32,
+    wait_on_all: bool,
+    milliseconds: u32,
+    ages: *mut u64,
+) -> Status {
     guard(|| {
         if events.is_null() {
             return Err(Status::InvalidHandle);
         }
-        // SAFETY: the caller's list holds `count` pointers.
-        let list = unsafe { std::slice::from_raw_parts(events, count as usize) };
+        let count = count as usize;
+        // SAFETY: the caller's lists hold `count` entries.
+        let list = unsafe { std::slice::from_raw_parts(events, count) };
+        // SAFETY: as above.
+        let ages = (!ages.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(ages, count) });
         // SAFETY: as this function's.
-        unsafe { wait(list, wait_on_all, milliseconds) }
+        unsafe { wait(list, wait_on_all, milliseconds, ages) }
     })
 }
 
@@ -145,12 +178,12 @@ unsafe fn id(event: *mut Event) -> Result<u32, Status> {
     Ok(unsafe { (*event).id })
 }
 
-unsafe fn wait(list: &[*mut Event], all: bool, milliseconds: u32) -> Result<(), Status> {
+unsafe fn wait(list: &[*mut Event], all: bool, milliseconds: u32, ages: Option<&mut [u64]>) -> Result<(), Status> {
     let device: &Device = &*device()?;
     // SAFETY: the caller passes live events.
     let ids = list.iter().map(|&e| unsafe { id(e) }).collect::<Result<Vec<_>, _>>()?;
     let timeout = (milliseconds != INFINITE).then(|| Duration::from_millis(u64::from(milliseconds)));
-    let raised = device.events.wait(&ids, all, timeout).map_err(status)?;
+    let raised = device.events.wait_older(&ids, all, timeout, ages).map_err(status)?;
     for Raised { index, fault } in &raised {
         let Some(fault) = fault else { continue };
         let failure = match (fault.hang, fault.not_present) {
@@ -164,3 +197,5 @@ unsafe fn wait(list: &[*mut Event], all: bool, milliseconds: u32) -> Result<(), 
     }
     if raised.is_empty() { Err(Status::WaitTimeout) } else { Ok(()) }
 }
+
+include!(concat!(env!("OUT_DIR"), "/event_versions.rs"));

@@ -9,9 +9,13 @@
 //! LD_PRELOAD=$PWD/target/debug/libhsakmt.so ./program     # beside it
 //! ```
 //!
-//! It was made for and tried with Debian 12's ROCr 5.2.3, which imports 42 of these functions (version node `HSAKMT_1`). On
-//! another version of ROCr it says so in one line on stderr and goes on. A newer one (1.18 was tried with a prototype) can load the library
-//! through its hook `HSA_ENABLE_DTIF=1`, as `libdtif.so`; functions that are not here are then missing, which such a ROCr accepts.
+//! # Which ROCr
+//!
+//! | ROCr | where | state |
+//! |---|---|---|
+//! | 5.2.3 (`libhsa-runtime64.so.1.5.0`) | Debian 12 | the reference: every test runs on it. Imports 42 functions |
+//! | 6.1.2 (`libhsa-runtime64.so.1.13.0`) | Debian 13 | tried with the direct HSA programs of `tests/programs`. Imports 55 functions, and asks `libdrm_amdgpu` for the GPU's clock, which this library answers itself |
+//! | newer | | one line on stderr says that it was not tried. Since 1.18 ROCr can load a thunk through its hook `HSA_ENABLE_DTIF=1`, as `libdtif.so`; functions that are not here are then missing, which such a ROCr accepts |
 //!
 //! Settings are environment variables (`softgpu::device`). In-process tests find more functions with `dlsym`
 //! ([`instruments`]).
@@ -20,6 +24,7 @@
 
 #![expect(unreachable_pub, reason = "the functions are exported by symbol, not by path")]
 
+mod drm;
 mod event;
 mod guard;
 pub mod instruments;

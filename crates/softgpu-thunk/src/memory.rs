@@ -204,3 +204,5 @@ pub extern "C" fn hsaKmtShareMemory(_address: *mut c_void, _bytes: u64, _handle:
         Err(Status::NotSupported)
     })
 }
+
+include!(concat!(env!("OUT_DIR"), "/memory_versions.rs"));

@@ -112,3 +112,5 @@ pub unsafe extern "C" fn hsaKmtGetXNACKMode(enable: *mut i32) -> Status {
 pub extern "C" fn hsaKmtSetXNACKMode(enable: i32) -> Status {
     if enable == 0 { Status::Success } else { Status::NotSupported }
 }
+
+include!(concat!(env!("OUT_DIR"), "/open_versions.rs"));

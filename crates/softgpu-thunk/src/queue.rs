@@ -88,3 +88,5 @@ pub extern "C" fn hsaKmtSetQueueCUMask(_id: u64, _count: u32, _mask: *mut u32) -
 pub extern "C" fn hsaKmtAllocQueueGWS(_id: u64, _count: u32, _first: *mut u32) -> Status {
     Status::NotSupported
 }
+
+include!(concat!(env!("OUT_DIR"), "/queue_versions.rs"));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use softgpu::device::say;
 
-/// File name of the library that was tried: ROCr of ROCm 5.2.3 calls itself 1.5.
-const TRIED: &str = "libhsa-runtime64.so.1.5.";
+/// File names of the libraries that were tried: ROCr of ROCm 5.2.3 calls itself 1.5, that of 6.1.2 calls itself 1.13.
+const TRIED: [&str; 2] = ["libhsa-runtime64.so.1.5.", "libhsa-runtime64.so.1.13."];
 
 /// Says once, on stderr, when the ROCr in this process is not the one that was tried. A process without ROCr calls the thunk itself
 /// (a test does), and nothing is said.
@@ -15,8 +15,12 @@ pub(crate) fn note() {
     ONCE.call_once(|| {
         let Some(path) = runtime_path() else { return };
         let path = path.canonicalize().unwrap_or(path);
-        if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TRIED)) {
-            say(&format_args!("{} is not the ROCr that the software GPU was tried with (5.2.3)", path.display()));
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        if !TRIED.iter().any(|tried| name.starts_with(tried)) {
+            say(&format_args!(
+                "{} is not a ROCr that the software GPU was tried with (those of ROCm 5.2.3 and 6.1.2)",
+                path.display()
+            ));
         }
     });
 }

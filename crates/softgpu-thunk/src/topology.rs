@@ -234,3 +234,5 @@ unsafe fn fill<T: Copy>(to: *mut T, count: u32, from: &[T]) -> Result<(), Status
     }
     Ok(())
 }
+
+include!(concat!(env!("OUT_DIR"), "/topology_versions.rs"));

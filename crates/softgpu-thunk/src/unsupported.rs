@@ -31,4 +31,30 @@ unsupported! {
     extern "C" fn hsaKmtRegisterSharedHandle(handle: *const c_void, address: *mut c_void, bytes: *mut u64);
     /// Memory of another process.
     extern "C" fn hsaKmtRegisterSharedHandleToNodes(handle: *const c_void, address: *mut c_void, bytes: *mut u64, count: u64, nodes: *mut u32);
+    /// Debugger support.
+    extern "C" fn hsaKmtDbgEnable(runtime_info: *mut *mut c_void, data_bytes: *mut u32);
+    /// Debugger support.
+    extern "C" fn hsaKmtDbgDisable();
+    /// Debugger support.
+    extern "C" fn hsaKmtDbgGetDeviceData(data: *mut *mut c_void, entries: *mut u32, entry_bytes: *mut u32);
+    /// Debugger support.
+    extern "C" fn hsaKmtDbgGetQueueData(data: *mut *mut c_void, entries: *mut u32, entry_bytes: *mut u32, suspend: bool);
+    /// Debugger support.
+    extern "C" fn hsaKmtGetRuntimeCapabilities(capabilities: *mut u32);
+    /// Memory for other devices.
+    extern "C" fn hsaKmtExportDMABufHandle(address: *mut c_void, bytes: u64, descriptor: *mut i32, offset: *mut u64);
+    /// System management.
+    extern "C" fn hsaKmtOpenSMI(node: u32, descriptor: *mut i32);
+    /// Address sanitizer.
+    extern "C" fn hsaKmtReplaceAsanHeaderPage(address: *mut c_void);
+    /// Address sanitizer.
+    extern "C" fn hsaKmtReturnAsanHeaderPage(address: *mut c_void);
+    /// Streaming counters.
+    extern "C" fn hsaKmtSPMAcquire(node: u32);
+    /// Streaming counters.
+    extern "C" fn hsaKmtSPMRelease(node: u32);
+    /// Streaming counters.
+    extern "C" fn hsaKmtSPMSetDestBuffer(node: u32, bytes: u32, timeout: *mut u32, copied: *mut u32, to: *mut c_void, lost: *mut bool);
 }
+
+include!(concat!(env!("OUT_DIR"), "/unsupported_versions.rs"));

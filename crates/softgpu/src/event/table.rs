@@ -137,6 +137,21 @@ impl Events {
     /// # Errors
     /// [`EventError::Unknown`] for an event that does not exist at the start.
     pub fn wait(&self, ids: &[u32], all: bool, timeout: Option<Duration>) -> Result<Vec<Raised>, EventError> {
+        self.wait_older(ids, all, timeout, None)
+    }
+
+    /// As [`Events::wait`], but an event whose age is another than `seen` says counts as raised at once (0 says nothing). On return
+    /// `seen` holds the ages as they are now, for the next wait.
+    ///
+    /// # Errors
+    /// As [`Events::wait`].
+    pub fn wait_older(
+        &self,
+        ids: &[u32],
+        all: bool,
+        timeout: Option<Duration>,
+        mut seen: Option<&mut [u64]>,
+    ) -> Result<Vec<Raised>, EventError> {
         let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
         let mut table = self.lock();
         if let Some(&missing) = ids.iter().find(|id| !table.contains_key(id)) {
@@ -145,6 +160,9 @@ impl Events {
         // What stands raised already is taken at once; of the rest the age tells.
         let ages: Vec<u64> = ids.iter().map(|id| table[id].age).collect();
         let mut done: Vec<bool> = ids.iter().map(|id| take(&mut table, *id)).collect();
+        for (i, &mut age) in seen.iter_mut().flat_map(|s| s.iter_mut()).enumerate().take(ids.len()) {
+            done[i] |= age != 0 && age != ages[i];
+        }
         let enough = |done: &[bool]| if all { done.iter().all(|&d| d) } else { done.iter().any(|&d| d) };
         let mut waiting = false;
         while !enough(&done) {
@@ -166,6 +184,9 @@ impl Events {
         }
         if waiting {
             count(&mut table, ids, |e| e.waiters -= 1);
+        }
+        for (i, age) in seen.iter_mut().flat_map(|s| s.iter_mut()).enumerate().take(ids.len()) {
+            *age = table.get(&ids[i]).map_or(*age, |e| e.age);
         }
         if !enough(&done) {
             return Ok(Vec::new());
@@ -274,6 +295,20 @@ mod tests {
             events.set(b).unwrap();
             assert_eq!(waiter.join().unwrap(), 2);
         });
+    }
+
+    #[test]
+    fn an_age_that_was_not_seen_counts_as_raised() {
+        let events = Events::default();
+        let id = events.create(EventKind::Signal, false, false).unwrap();
+        let mut age = [1 << 60];
+        let older = |age: &mut [u64]| !events.wait_older(&[id], false, NOW, Some(age)).unwrap().is_empty();
+        assert!(older(&mut age) && !older(&mut age));
+        events.set(id).unwrap();
+        assert!(is(&events, id), "somebody else takes it down");
+        assert!(older(&mut age) && !older(&mut age));
+        let mut nothing = [0];
+        assert!(!older(&mut nothing) && nothing == age);
     }
 
     #[test]

@@ -1,0 +1,4 @@
+//! The thunk under unmodified runtimes: programs of `programs/`, compiled here and run on the software GPU.
+
+mod common;
+mod runtime;
