@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::StoreError;
@@ -34,7 +35,11 @@ impl PrivateCopy {
     /// Copies the database at `path` and what is beside it.
     pub(crate) fn take(path: &Path) -> Result<Self, StoreError> {
         let failed = |action| move |source| StoreError::Path { path: path.to_owned(), action, source };
-        let directory = tempfile::Builder::new().prefix("kreplay-read-").tempdir().map_err(failed("copied aside"))?;
+        let directory = tempfile::Builder::new()
+            .prefix("kreplay-read-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .map_err(failed("copied aside"))?;
         let copy = PrivateCopy { directory };
         for _ in 0..ATTEMPTS {
             let before = state(path).map_err(failed("read"))?;

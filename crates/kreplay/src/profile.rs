@@ -1,0 +1,140 @@
+//! `kreplay profile`: runs a program and records what its processes say.
+//!
+//! ```text
+//!   main thread       spawns the program, waits for it, finishes the file, prints the summary
+//!   listen            accepts connections; one thread each (receive) turns frames into events
+//!   recording thread  the only one that writes the file
+//!   signals           passes signals on to the program
+//!   live              draws the line on the terminal
+//! ```
+
+mod child;
+mod listen;
+mod live;
+mod output_file;
+mod private;
+mod progress;
+mod receive;
+mod recording;
+mod settings;
+mod signals;
+mod summary;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use kreplay_engine::Request;
+use kreplay_store::{RunEnd, RunInfo};
+
+use crate::cli::{DeviceChoice, ProfileOptions};
+use crate::devices::{self, Backend};
+use crate::error::ExpectedError;
+use crate::output::note;
+use crate::{exit_codes, plan};
+
+use progress::Progress;
+use recording::{Event, Recording};
+
+/// Runs a program and records what its processes say. Gives the program's own exit code where nothing of ours failed.
+pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
+    let backend = devices::choose(options.device);
+    check_device(options.device, backend.as_ref())?;
+    let names = plan::names(&options.counters, options.set.as_deref());
+    check_request(backend.as_ref(), &names, options.passes)?;
+    let settings = settings::settings(options, backend.device(), names)?;
+
+    let private = private::PrivateFolder::make()?;
+    let environment = backend.environment(private.path())?;
+    let socket = listen::Socket::bind(private.path())?;
+    let writer = output_file::create(options, &run_info(options, &settings))?;
+    let file = writer.path().to_owned();
+
+    // Signals are caught before there is a program to pass them on to; those that come early wait.
+    let signals = signals::Signals::catch()?;
+    let program = match child::spawn(&options.program, &environment, socket.path()) {
+        Ok(program) => program,
+        Err(error) => {
+            // Nothing was recorded, and the name is free again.
+            drop(writer);
+            output_file::discard(&file);
+            return Err(error);
+        }
+    };
+
+    let progress = Arc::new(Progress::default());
+    let (events, received) = recording::channel();
+    let recording = Recording::new(writer, received, Arc::clone(&progress), Duration::from_secs(options.linger));
+    let recording = recording.start()?;
+    socket.listen(settings, events.clone())?;
+    signals.pass_on_to(program.id(), events.clone())?;
+    let live = live::Live::start(options.quiet, Arc::clone(&progress));
+
+    let ended = program.wait();
+    // The recording thread ends once every process's connection has; a closed channel means that it has already.
+    let _ = events.send(Event::ProgramEnded);
+    let recorded = recording.join();
+    drop(live);
+    let recorded = recorded?;
+
+    let end = RunEnd {
+        end_unix_ns: now_unix_ns(),
+        exit_code: ended.code,
+        exit_signal: ended.signal,
+        incomplete: recorded.failed.is_some() || recorded.left_running > 0,
+    };
+    let mut failed = recorded.failed;
+    if let Some(writer) = recorded.writer
+        && let Err(error) = writer.finish(end)
+    {
+        failed.get_or_insert(error);
+    }
+    for complaint in &recorded.complaints {
+        note(&format!("kreplay: {complaint}"));
+    }
+    summary::write(&file, options.quiet, recorded.left_running);
+    if let Some(error) = &failed {
+        note(&format!("kreplay: {error}"));
+        note("kreplay: the program went on unprofiled from there; what was recorded before is in the file");
+    }
+    Ok(match (ended.exit_code(), failed) {
+        (0, Some(_)) => exit_codes::RECORDING,
+        (code, _) => code,
+    })
+}
+
+/// A device that was asked for by name must be there.
+fn check_device(choice: DeviceChoice, backend: &dyn Backend) -> Result<(), ExpectedError> {
+    if choice == DeviceChoice::Auto {
+        return Ok(());
+    }
+    let found = backend.find();
+    match found.problems.into_iter().find(|problem| problem.fatal) {
+        Some(problem) => Err(ExpectedError::DeviceMissing { what: problem.what, hint: problem.remedy }),
+        None => Ok(()),
+    }
+}
+
+/// A request that cannot be met is told before the program runs, where the counters are known without a device.
+fn check_request(backend: &dyn Backend, names: &[String], repeat: u32) -> Result<(), ExpectedError> {
+    match backend.counters(None) {
+        Ok(source) => Ok(source.plan(&Request { names: names.to_vec(), repeat }).map(drop)?),
+        // The library will know, and tell.
+        Err(ExpectedError::DeviceMissing { .. } | ExpectedError::NotImplemented { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn run_info(options: &ProfileOptions, settings: &kreplay_protocol::Settings) -> RunInfo {
+    RunInfo {
+        command: options.program.iter().map(|part| part.to_string_lossy().into_owned()).collect(),
+        directory: std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default(),
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        settings: settings.clone(),
+        start_unix_ns: now_unix_ns(),
+    }
+}
+
+fn now_unix_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,98 @@
+//! One process's connection: frames into events.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use kreplay_protocol::{
+    FrameReader, FromCommand, FromLibrary, Hello, PREAMBLE_BYTES, ReceiveError, Settings, check_preamble,
+    encode_command, preamble,
+};
+use kreplay_store::ProcessEnd;
+
+use super::recording::{ConnectionId, Event, Events};
+
+/// How long a process may take over its first words.
+const FIRST_WORDS: Duration = Duration::from_secs(10);
+
+/// Serves one connection until it closes. Errors become complaints: they harm nobody but this connection.
+pub(super) fn receive(number: u64, stream: UnixStream, settings: &Settings, events: &Events) {
+    let id = ConnectionId(number);
+    // Once the recording thread is gone nobody is left to tell.
+    match greet(id, stream, settings, events) {
+        Ok(Some((hello, reader))) => {
+            let end = pass_on(id, &hello, reader, events);
+            let _ = events.send(Event::Closed { id, end });
+        }
+        Ok(None) => {}
+        Err(error) => {
+            let _ = events.send(Event::Complaint(format!("a process could not be profiled: {error}")));
+        }
+    }
+}
+
+type Greeted = (Hello, FrameReader<UnixStream>);
+
+/// The first exchange. `Ok(None)`: somebody connected and said nothing, or was refused.
+fn greet(
+    id: ConnectionId,
+    mut stream: UnixStream,
+    settings: &Settings,
+    events: &Events,
+) -> Result<Option<Greeted>, ReceiveError> {
+    stream.set_read_timeout(Some(FIRST_WORDS))?;
+    // Ours goes first, so that a library of another version can tell what is wrong.
+    stream.write_all(&preamble())?;
+    let mut theirs = [0; PREAMBLE_BYTES];
+    if stream.read(&mut theirs[..1])? == 0 {
+        return Ok(None);
+    }
+    stream.read_exact(&mut theirs[1..])?;
+    check_preamble(&theirs)?;
+    let mut reader = FrameReader::new(stream.try_clone()?);
+    let hello = match reader.next_message()? {
+        Some(FromLibrary::Hello(hello)) => hello,
+        Some(_) => return Err(std::io::Error::other("its first message was no hello").into()),
+        None => return Ok(None),
+    };
+    let (answer, answered) = mpsc::sync_channel(1);
+    let connected = Event::Connected { id, hello: hello.clone(), stream: stream.try_clone()?, answer };
+    let refused = match events.send(connected).map(|()| answered.recv()) {
+        Ok(Ok(None)) => None,
+        Ok(Ok(Some(why))) => Some(why),
+        _ => Some("the profile has ended".to_owned()),
+    };
+    let words = match &refused {
+        None => FromCommand::Settings(settings.clone()),
+        Some(why) => FromCommand::Refused { why: why.clone() },
+    };
+    stream.write_all(&encode_command(&words)?)?;
+    stream.set_read_timeout(None)?;
+    Ok(refused.is_none().then_some((hello, reader)))
+}
+
+/// Messages into events, until the connection closes.
+fn pass_on(id: ConnectionId, hello: &Hello, mut reader: FrameReader<UnixStream>, events: &Events) -> ProcessEnd {
+    let mut end = ProcessEnd::Lost;
+    loop {
+        match reader.next_message() {
+            Ok(Some(message)) => {
+                if matches!(message, FromLibrary::Summary(_)) {
+                    end = ProcessEnd::InOrder;
+                }
+                if events.send(Event::Message { id, message }).is_err() {
+                    return end;
+                }
+            }
+            Ok(None) => return end,
+            // A process that is killed in the middle of a frame is lost as one that is killed between two.
+            Err(ReceiveError::Socket(_)) => return end,
+            Err(error) => {
+                let complaint = format!("process {} ({}) is no longer recorded: {error}", hello.pid, hello.exe);
+                let _ = events.send(Event::Complaint(complaint));
+                return ProcessEnd::Lost;
+            }
+        }
+    }
+}

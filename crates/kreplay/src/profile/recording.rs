@@ -1,0 +1,216 @@
+//! The one thread that writes the file.
+
+use std::collections::HashMap;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kreplay_protocol::{FromLibrary, Hello};
+use kreplay_store::{ProcessEnd, ProcessId, StoreError, Writer};
+
+use super::progress::Progress;
+use crate::error::ExpectedError;
+
+/// Messages that wait for the file. When it is full the connections wait, and with them the program.
+const WAITING: usize = 1024;
+
+/// Records that are committed together, at most. With nothing waiting, each is committed at once.
+const TOGETHER: u64 = 256;
+
+/// A connection's number in this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ConnectionId(pub(super) u64);
+
+/// What happens to a profile.
+pub(super) enum Event {
+    /// A process said hello.
+    Connected {
+        /// Its connection.
+        id: ConnectionId,
+        /// Its words.
+        hello: Hello,
+        /// To be closed when the file fails.
+        stream: UnixStream,
+        /// Takes `None`, or why the process is refused.
+        answer: SyncSender<Option<String>>,
+    },
+    /// A process said something.
+    Message {
+        /// Its connection.
+        id: ConnectionId,
+        /// What.
+        message: FromLibrary,
+    },
+    /// A connection closed.
+    Closed {
+        /// Which.
+        id: ConnectionId,
+        /// How.
+        end: ProcessEnd,
+    },
+    /// Something the user must know.
+    Complaint(String),
+    /// The program has ended; others of its processes may go on.
+    ProgramEnded,
+    /// The user wants no more waiting.
+    Stop,
+}
+
+/// Where events go.
+pub(super) type Events = SyncSender<Event>;
+
+/// The channel `everybody --events--> recording thread`.
+pub(super) fn channel() -> (Events, Receiver<Event>) {
+    mpsc::sync_channel(WAITING)
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// The file, unless writing it failed.
+    pub(super) writer: Option<Writer>,
+    /// Why writing failed.
+    pub(super) failed: Option<StoreError>,
+    /// What the user must know, each once.
+    pub(super) complaints: Vec<String>,
+    /// Processes that still ran when the waiting ended.
+    pub(super) left_running: usize,
+}
+
+struct Open {
+    process: ProcessId,
+    stream: UnixStream,
+}
+
+/// The recording thread's state.
+pub(super) struct Recording {
+    events: Receiver<Event>,
+    progress: Arc<Progress>,
+    linger: Duration,
+    open: HashMap<ConnectionId, Open>,
+    /// Set once the program has ended: when the waiting for others ends.
+    until: Option<Instant>,
+    stopped: bool,
+    recorded: Recorded,
+}
+
+/// The running recording thread.
+pub(super) struct Running(JoinHandle<Recorded>);
+
+impl Running {
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// [`ExpectedError::Internal`] when it panicked; the file has what was committed.
+    pub(super) fn join(self) -> Result<Recorded, ExpectedError> {
+        self.0.join().map_err(|_| ExpectedError::Internal("the recording thread failed; its message is above".into()))
+    }
+}
+
+impl Recording {
+    pub(super) fn new(writer: Writer, events: Receiver<Event>, progress: Arc<Progress>, linger: Duration) -> Self {
+        Self {
+            events,
+            progress,
+            linger,
+            open: HashMap::new(),
+            until: None,
+            stopped: false,
+            recorded: Recorded { writer: Some(writer), ..Recorded::default() },
+        }
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// [`ExpectedError::Io`].
+    pub(super) fn start(self) -> Result<Running, ExpectedError> {
+        std::thread::Builder::new()
+            .name("recording".into())
+            .spawn(|| self.run())
+            .map(Running)
+            .map_err(|source| ExpectedError::Io { what: "a thread".into(), action: "started", source })
+    }
+
+    fn run(mut self) -> Recorded {
+        while !self.is_done() {
+            match self.next() {
+                Some(event) => self.handle(event),
+                None => break,
+            }
+        }
+        self.try_write(Writer::commit);
+        self.recorded.left_running = self.open.len();
+        self.recorded
+    }
+
+    fn is_done(&self) -> bool {
+        self.until.is_some() && (self.open.is_empty() || self.stopped)
+    }
+
+    /// The next event; whatever was given is committed before waiting for one. `None` when the waiting is over.
+    fn next(&mut self) -> Option<Event> {
+        match self.events.try_recv() {
+            Ok(event) => return Some(event),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => self.try_write(Writer::commit),
+        }
+        match self.until {
+            None => self.events.recv().ok(),
+            Some(until) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Connected { id, hello, stream, answer } => {
+                let mut added = None;
+                self.try_write(|writer| writer.add_process(&hello).map(|process| added = Some(process)));
+                let refused = match added {
+                    Some(process) => {
+                        self.progress.add_process();
+                        self.open.insert(id, Open { process, stream });
+                        None
+                    }
+                    None => Some("the profile's file cannot be written".to_owned()),
+                };
+                // A process that has gone meanwhile closes its connection, which is an event of its own.
+                let _ = answer.send(refused);
+            }
+            Event::Message { id, message } => {
+                let Some(process) = self.open.get(&id).map(|open| open.process) else { return };
+                self.progress.add(&message);
+                self.try_write(|writer| {
+                    writer.add(process, &message)?;
+                    if writer.pending() >= TOGETHER { writer.commit() } else { Ok(()) }
+                });
+            }
+            Event::Closed { id, end } => {
+                if let Some(open) = self.open.remove(&id) {
+                    self.try_write(|writer| writer.end_process(open.process, end));
+                }
+            }
+            Event::Complaint(text) => {
+                if !self.recorded.complaints.contains(&text) {
+                    self.recorded.complaints.push(text);
+                }
+            }
+            Event::ProgramEnded => self.until = Some(Instant::now() + self.linger),
+            Event::Stop => self.stopped = self.until.is_some(),
+        }
+    }
+
+    /// Writes, unless that has failed before. When it fails every process is let go: it goes on unprofiled.
+    fn try_write(&mut self, write: impl FnOnce(&mut Writer) -> Result<(), StoreError>) {
+        let Some(writer) = &mut self.recorded.writer else { return };
+        if let Err(error) = write(writer) {
+            self.recorded.writer = None;
+            self.recorded.failed = Some(error);
+            for open in self.open.values() {
+                let _ = open.stream.shutdown(std::net::Shutdown::Both);
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The options as the library's settings.
+
+use kreplay_protocol::{
+    Cache, Deadlines, Device, Filters, Limits, LogLevel, Reach, Restore, Settings, Shadow, Verify, WindowChoice,
+};
+use regex_lite::Regex;
+
+use crate::cli::{
+    CacheChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice, WindowKindChoice,
+};
+use crate::error::ExpectedError;
+
+/// The settings that every process gets.
+///
+/// # Errors
+/// [`ExpectedError::Usage`], [`ExpectedError::BadPattern`] or [`ExpectedError::NotImplemented`].
+pub(super) fn settings(
+    options: &ProfileOptions,
+    device: Device,
+    counters: Vec<String>,
+) -> Result<Settings, ExpectedError> {
+    check_pattern("--kernel", options.kernel.as_deref())?;
+    check_pattern("--exclude", options.exclude.as_deref())?;
+    check_implemented(options)?;
+    if let Some(bytes) = options.chunk
+        && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
+    {
+        return Err(ExpectedError::Usage {
+            what: format!("--chunk {bytes} cannot be used"),
+            hint: "give a power of two from 64 to 1073741824".into(),
+        });
+    }
+    let mib = |amount: Option<u64>| amount.map(|mib| mib.saturating_mul(1 << 20));
+    Ok(Settings {
+        device,
+        counters,
+        filters: Filters {
+            kernel: options.kernel.clone(),
+            exclude: options.exclude.clone(),
+            skip: options.skip,
+            count: options.count,
+        },
+        restore: match options.restore {
+            RestoreChoice::Observed => Restore::Observed,
+            RestoreChoice::Full => Restore::Full,
+        },
+        verify: match options.verify {
+            VerifyChoice::Off => Verify::Off,
+            VerifyChoice::Outputs => Verify::Outputs,
+            VerifyChoice::All => Verify::All,
+        },
+        shadow: match options.shadow {
+            ShadowChoice::Safe => Shadow::Safe,
+            ShadowChoice::Trusted => Shadow::Trusted,
+        },
+        reach: match options.reach {
+            ReachChoice::All => Reach::All,
+            ReachChoice::Args => Reach::Args,
+        },
+        repeat: options.passes,
+        window: match options.window {
+            WindowKindChoice::Kernel => WindowChoice::Kernel,
+            WindowKindChoice::Batch => WindowChoice::Batch,
+            WindowKindChoice::Auto => WindowChoice::Auto,
+        },
+        cache: Cache::None,
+        deadlines: Deadlines {
+            drain_ms: options.drain_deadline,
+            pass_ms: options.pass_deadline,
+            ..Deadlines::default()
+        },
+        limits: Limits {
+            device_reserve_bytes: mib(options.device_reserve),
+            host_budget_bytes: mib(options.host_budget),
+            chunk_bytes: options.chunk,
+            ..Limits::default()
+        },
+        record_ranges: options.write_sets,
+        log: match options.log {
+            LogChoice::Off => LogLevel::Off,
+            LogChoice::Error => LogLevel::Error,
+            LogChoice::Warn => LogLevel::Warn,
+            LogChoice::Info => LogLevel::Info,
+            LogChoice::Debug => LogLevel::Debug,
+        },
+        ..Settings::default()
+    })
+}
+
+/// What the interface has room for and no backend does yet is an error, never ignored.
+fn check_implemented(options: &ProfileOptions) -> Result<(), ExpectedError> {
+    let missing =
+        |what: &str, hint: &str| Err(ExpectedError::NotImplemented { what: what.to_owned(), hint: hint.to_owned() });
+    if options.window == WindowKindChoice::Batch {
+        return missing("--window batch", "use --window kernel");
+    }
+    if options.cache == CacheChoice::Flush {
+        return missing("--cache flush", "use --cache none");
+    }
+    if options.reach == ReachChoice::Args {
+        return missing("--reach args", "use --reach all");
+    }
+    Ok(())
+}
+
+fn check_pattern(option: &'static str, pattern: Option<&str>) -> Result<(), ExpectedError> {
+    let Some(pattern) = pattern else { return Ok(()) };
+    Regex::new(pattern).map(drop).map_err(|error| ExpectedError::BadPattern {
+        option,
+        pattern: pattern.to_owned(),
+        why: error.to_string(),
+    })
+}

@@ -1,0 +1,37 @@
+//! What is said when a profile has ended.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use kreplay_report::write_summary;
+use kreplay_store::Reader;
+
+use crate::output::{note, terminal_width};
+
+/// Writes the summary to stderr, unless `quiet`. What went wrong is said all the same.
+pub(super) fn write(file: &Path, quiet: bool, left_running: usize) {
+    if left_running > 0 {
+        note(&format!(
+            "kreplay: {left_running} processes of the program still run and are no longer recorded; --linger waits longer"
+        ));
+    }
+    let reader = match Reader::open(file) {
+        Ok(reader) => reader,
+        Err(error) => return note(&format!("kreplay: {error}")),
+    };
+    if quiet {
+        if reader.processes().is_ok_and(|processes| processes.is_empty()) {
+            note("kreplay: no process of the program loaded a GPU runtime that kreplay knows; nothing was profiled");
+        }
+        return;
+    }
+    let mut text = Vec::new();
+    let width = terminal_width(&io::stderr());
+    match write_summary(&reader, width, &mut text) {
+        Ok(()) => {
+            let _ = io::stderr().write_all(&text);
+        }
+        Err(error) => note(&format!("kreplay: {error}")),
+    }
+    note(&format!("profile: {}   (kreplay report {})", file.display(), file.display()));
+}

@@ -1,0 +1,86 @@
+//! `report`, `plan`, `counters` and `doctor`, as a user sees them.
+
+use std::process::Stdio;
+
+use crate::common::*;
+
+#[test]
+fn reports_come_in_every_form() {
+    let place = Place::new();
+    let steps = ["attach", "dispatch=2", "decline=no_backing", "finish"];
+    assert_eq!(place.profile(&["--quiet"], &steps).status().unwrap().code(), Some(0));
+    let report = |arguments: &[&str]| {
+        let output = place.kreplay(&[&["report", "run.kreplay"], arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let json: serde_json::Value = serde_json::from_str(&report(&["--format", "json"])).unwrap();
+    assert_eq!(json["dispatches"].as_array().unwrap().len(), 3);
+    assert_eq!(json["dispatches"][0]["counters"][1]["pass"], 1);
+    assert_eq!(json["run"]["settings"]["counters"][0], "SQ_WAVES");
+    let by_kernel: serde_json::Value = serde_json::from_str(&report(&["--format", "json", "--by", "kernel"])).unwrap();
+    assert_eq!(by_kernel["kernels"][0]["declined"], 1);
+    assert!(report(&[]).contains("declined: no_backing"));
+    // Two values a replayed dispatch, one row for the other, one header.
+    assert_eq!(report(&["--format", "csv"]).lines().count(), 6);
+    assert_eq!(report(&["-o", "out.csv", "--format", "csv"]), "");
+    assert_eq!(std::fs::read_to_string(place.path("out.csv")).unwrap().lines().count(), 6);
+}
+
+#[test]
+fn a_reader_that_goes_early_is_no_error() {
+    let place = Place::new();
+    assert_eq!(place.profile(&["--quiet"], &["attach", "dispatch=5000", "finish"]).status().unwrap().code(), Some(0));
+    let mut child = place
+        .kreplay(&["report", "run.kreplay", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_plan_tells_passes_before_anything_runs() {
+    let place = Place::new();
+    let many = "SQ_WAVES,SQ_INSTS_VALU,SQ_INSTS_SALU,SQ_INSTS_SMEM,SQ_INSTS_LDS,SQ_INSTS_VMEM_RD,SQ_INSTS_VMEM_WR,\
+                SQ_INSTS_FLAT,SQ_INSTS_BRANCH,TCC_READ";
+    let output = place.kreplay(&["plan", "--device", "soft", "-c", many]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.starts_with("2 passes on gfx90a"), "{text}");
+    assert!(text.contains("simulated") && text.contains("TCC: TCC_READ"), "{text}");
+    let output = place.kreplay(&["plan", "--device", "soft", "-c", many, "--passes", "3", "--json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["passes"].as_array().unwrap().len(), 6);
+    assert_eq!(json["simulated"], true);
+}
+
+#[test]
+fn counters_are_one_line_each() {
+    let place = Place::new();
+    let output = place.kreplay(&["counters", "--device", "soft"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    let waves = text.lines().find(|line| line.starts_with("SQ_WAVES ")).expect("SQ_WAVES is listed");
+    assert!(waves.contains("SQ"), "{waves}");
+    assert!(text.contains("simulated") && text.contains("set basic: "), "{text}");
+    let output = place.kreplay(&["counters", "--device", "hsa", "--chip", "gfx942", "--json", "lds"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["simulated"], false);
+    assert!(json["counters"].as_array().unwrap().iter().any(|counter| counter["name"] == "SQ_INSTS_LDS"));
+}
+
+#[test]
+fn the_doctor_says_what_is_missing_and_how_to_get_it() {
+    let place = Place::new();
+    let output = place.kreplay(&["doctor"]).output().unwrap();
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("--device soft: can be used"), "{text}");
+    let output = place.kreplay(&["doctor"]).env("KREPLAY_LIB_DIR", place.path("nowhere")).output().unwrap();
+    let text = stdout(&output);
+    assert!(text.contains("--device soft: cannot be used") && text.contains("to get it: "), "{text}");
+}
