@@ -264,3 +264,67 @@ fn what_the_interceptor_knows_to_be_unfit_declines_before_anything_is_asked() {
     let Decision::Window(window) = bench.engine.dispatch(&info(1), || Ok(add(bench.region, 0))) else { panic!() };
     window.close(LastPass::Failed("the gate is free".into()));
 }
+
+/// Counters that begin a pass by work on the agent's queue, as real ones do.
+struct Queued(Arc<Scripted>, Arc<MemoryAgent>, u64);
+
+impl kreplay_engine::Counters for Queued {
+    fn list(&self) -> Vec<kreplay_engine::CounterInfo> {
+        self.0.list()
+    }
+    fn plan(&self, request: &Request) -> Result<kreplay_engine::Plan, PlanError> {
+        self.0.plan(request)
+    }
+    fn open(&self, plan: &kreplay_engine::Plan, dispatches: u32) -> Result<(), kreplay_engine::CountersError> {
+        self.0.open(plan, dispatches)
+    }
+    fn begin(&self, pass: &kreplay_engine::PlannedPass) -> Result<(), kreplay_engine::CountersError> {
+        let (at, index) = (self.2, pass.index);
+        let mark = kreplay_engine::memory_agent::Work::new(move |memory| memory.store(at, index));
+        kreplay_engine::Agent::submit(&*self.1, &mark).unwrap();
+        self.0.begin(pass)
+    }
+    fn before(&self, index: u32) -> Result<(), kreplay_engine::CountersError> {
+        self.0.before(index)
+    }
+    fn after(&self, index: u32) -> Result<(), kreplay_engine::CountersError> {
+        self.0.after(index)
+    }
+    fn end(&self) -> Result<(), kreplay_engine::CountersError> {
+        self.0.end()
+    }
+    fn collect(&self, deliver: kreplay_engine::Deliver) {
+        self.0.collect(deliver);
+    }
+    fn abandon(&self) {
+        self.0.abandon();
+    }
+    fn flush(&self) {
+        self.0.flush();
+    }
+}
+
+#[test]
+fn the_last_pass_has_begun_on_the_device_before_the_programs_launch_runs() {
+    for passes in [1, 3] {
+        let agent = MemoryAgent::builder(0).build();
+        let mark = agent.program_allocate(4);
+        let counters = Arc::new(Queued(Scripted::new(), agent.clone(), mark));
+        let request = Request { names: vec!["a".into(); passes as usize], repeat: 1 };
+        let limits = Settings { request, ..settings(2) };
+        let process = Process::new(limits, Arc::new(EveryKernel), Arc::new(ByPlan), Log::new());
+        let engine = Engine::new(agent.clone(), Some(counters), process).unwrap();
+        let region = allocate(&agent, &engine, 64);
+        let Decision::Window(mut window) = engine.dispatch(&info(1), || Ok(add(region, 1))) else { panic!() };
+        window.run_until_last();
+        // The program's queue runs at once, whatever waits in the agent's own.
+        let copy = kreplay_engine::memory_agent::Work::new(move |memory| {
+            let marked = memory.load(mark);
+            memory.store(region.base, marked);
+        });
+        agent.program_launch(0, &copy);
+        agent.program_synchronise();
+        assert_eq!(agent.with_memory(|memory| memory.load(region.base)), passes - 1);
+        window.close(LastPass::Submitted);
+    }
+}

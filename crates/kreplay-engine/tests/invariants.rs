@@ -319,3 +319,68 @@ fn the_end_of_the_program_does_not_wait_for_a_window_longer_than_told() {
     agent.program_launch(0, &add(region, 1));
     assert_eq!(window.close(LastPass::Submitted).outcome, Outcome::Replayed);
 }
+
+/// A tool's callback that frees a region within the window, and has its address given out anew.
+struct Frees {
+    engine: std::sync::Mutex<Option<Arc<Engine<MemoryAgent>>>>,
+    victim: std::sync::Mutex<Option<Range>>,
+}
+
+impl kreplay_engine::Policy for Frees {
+    fn proceed(&self, _: &kreplay_engine::DispatchInfo, _: kreplay_engine::PassEnd) -> bool {
+        if let Some(victim) = self.victim.lock().unwrap().take() {
+            let engine = self.engine.lock().unwrap().clone().unwrap();
+            let retired = engine.region_retire(victim.base).unwrap();
+            // Work on the freed bytes is done before a real free returns.
+            engine.agent().program_synchronise();
+            engine.agent().with_memory(|memory| memory.bytes_mut(victim).fill(0));
+            engine.agent().program_free(victim.base);
+            drop(retired);
+            engine.agent().program_allocate_at(victim.base, victim.bytes);
+            engine.agent().with_memory(|memory| memory.bytes_mut(victim).fill(0x77));
+            engine.region_born(Region { range: victim, kind: RegionKind::Device, writers: Writers::Seen });
+        }
+        true
+    }
+}
+
+#[test]
+fn invariant_4_nothing_is_restored_into_a_region_of_another_generation() {
+    for (restore, verify) in [
+        (RestoreMode::Observed, VerifyMode::Off),
+        (RestoreMode::Observed, VerifyMode::Outputs),
+        (RestoreMode::Observed, VerifyMode::All),
+        (RestoreMode::Full, VerifyMode::Outputs),
+    ] {
+        for device_reserve in [0, u64::MAX] {
+            let agent = MemoryAgent::builder(0).eager().build();
+            let log = Log::new();
+            let policy = Arc::new(Frees { engine: Default::default(), victim: Default::default() });
+            let limits = Settings { restore, verify, device_reserve, ..settings(4) };
+            let process = Process::new(limits, Arc::new(EveryKernel), policy.clone(), log.clone());
+            let engine = Engine::new(agent.clone(), None, process).unwrap();
+            let (a, b) = (allocate(&agent, &engine, 4096), allocate(&agent, &engine, 8192));
+            *policy.engine.lock().unwrap() = Some(engine.clone());
+            *policy.victim.lock().unwrap() = Some(b);
+            // Pass 0 writes both, so that a restore would write the second one back.
+            let first = Arc::new(std::sync::atomic::AtomicBool::new(true));
+            let work = kreplay_engine::memory_agent::Work::new(move |memory| {
+                let value = memory.load(a.base) + 1;
+                memory.store(a.base, value);
+                if first.swap(false, Ordering::SeqCst) {
+                    memory.store(b.base, 1);
+                }
+            });
+            let before = agent.with_memory(|memory| memory.load(a.base));
+            launch(&engine, &info(1), 0, &work).expect("a window");
+            assert_eq!(agent.with_memory(|memory| memory.load(a.base)), before + 1);
+            assert!(agent.program_read(b) == [0x77; 8192], "{restore:?} {verify:?}: a new region was written");
+            let record = log.last_dispatch();
+            assert_eq!(record.outcome, Outcome::Replayed);
+            assert!(record.notes.iter().any(|note| note.contains("freed within the window")), "{:?}", record.notes);
+            *policy.engine.lock().unwrap() = None;
+            engine.finish(Instant::now());
+            assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
+        }
+    }
+}
