@@ -60,6 +60,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(any(test, feature = "test-agent"))]
+pub mod bench;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 #[cfg(any(test, feature = "test-agent"))]

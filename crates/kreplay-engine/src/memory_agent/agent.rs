@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const PROGRAM_BASE: u64 = 0x1000_0000_0000;
 const BACKING_BASE: u64 = 0x2000_0000_0000;
@@ -219,6 +219,11 @@ impl MemoryAgent {
             copied: state.machine.copied_bytes,
             compared: state.machine.compared_bytes,
         }
+    }
+
+    /// Time spent on what the engine asked for and on the program's kernels.
+    pub fn busy(&self) -> Duration {
+        self.state().machine.busy
     }
 
     /// Counts a call, then asks what it does.

@@ -4,6 +4,7 @@ use super::faults::Orders;
 use super::memory::{Memory, Work};
 use crate::{AgentError, Answer, Chunk, ChunkMap, Move, Pair, Range, Towards};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
 
 /// Something in the agent's own queue.
 pub(super) enum Step {
@@ -38,6 +39,7 @@ pub(super) struct Machine {
     pub(super) submitted: u64,
     pub(super) copied_bytes: u64,
     pub(super) compared_bytes: u64,
+    pub(super) busy: Duration,
 }
 
 impl Machine {
@@ -55,7 +57,9 @@ impl Machine {
                 }
                 self.submitted += 1;
             }
+            let start = Instant::now();
             self.run(step);
+            self.busy += start.elapsed();
         }
         true
     }
@@ -116,7 +120,9 @@ impl Machine {
             if self.stalled.contains(&queue) {
                 waiting.push_back((queue, work));
             } else {
+                let start = Instant::now();
                 work.run(&mut self.memory);
+                self.busy += start.elapsed();
             }
         }
         self.program = waiting;

@@ -129,7 +129,7 @@ impl<A: Agent> Open<A> {
     fn commit_write_set(&mut self, index: &[usize]) -> Result<(), AgentError> {
         let footprint = &self.dispatch.footprint;
         let mut ranges = footprint.ranges(&self.restored);
-        ranges.retain(|(region, _)| index.contains(region));
+        ranges.retain(|(region, _)| index.binary_search(region).is_ok());
         let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.out(*index, *range)).collect();
         let (device, host) = footprint.by_tier(&ranges);
         if !moves.is_empty() {

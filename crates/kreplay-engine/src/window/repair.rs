@@ -17,7 +17,7 @@ impl<A: Agent> Open<A> {
             let footprint = &self.dispatch.footprint;
             let compared = footprint.select(|tracked| !full && tracked.observed && !(believed && tracked.seen));
             let mut copied = footprint.ranges(&self.restored);
-            copied.retain(|(index, _)| !compared.index.contains(index));
+            copied.retain(|(index, _)| compared.index.binary_search(index).is_err());
             self.copy_back(&copied)?;
             self.watch.lap(&mut self.dispatch.phases.restore);
             if !compared.pairs.is_empty() {
