@@ -85,19 +85,13 @@ pub(super) unsafe extern "C" fn queue_create(
                 callback,
                 data,
             }));
+            // Without a callback the runtime has its own answer to an error, which ends the process: that stays so.
+            let ours: QueueError =
+                callback.map(|_| queue_error as unsafe extern "C" fn(Status, *mut Queue, *mut c_void));
             let own_data: *mut c_void = (&raw const *record).cast_mut().cast();
             // SAFETY: the program's own arguments, but for the callback, which is ours and calls the program's.
             let status = unsafe {
-                (backend.api.intercept_create)(
-                    agent,
-                    size,
-                    kind,
-                    Some(queue_error),
-                    own_data,
-                    private_bytes,
-                    group_bytes,
-                    queue,
-                )
+                (backend.api.intercept_create)(agent, size, kind, ours, own_data, private_bytes, group_bytes, queue)
             };
             if !status.is_ok() {
                 return status;
