@@ -78,7 +78,7 @@ impl DerefMut for OwnGuard<'_> {
 
 impl HsaAgent {
     pub(crate) fn new(api: Api, id: AgentId, gpu: Gpu) -> Self {
-        Self { api, id, gpu, own: Mutex::new(None), program: ProgramWork::new(api), used: AtomicU64::new(0) }
+        Self { api, id, gpu, own: Mutex::new(None), program: ProgramWork::default(), used: AtomicU64::new(0) }
     }
 
     /// What the program has in flight.
@@ -152,6 +152,17 @@ impl HsaAgent {
         };
         check("hsa_amd_agents_allow_access", status).inspect_err(|_| self.free_raw(address))?;
         Ok(address)
+    }
+
+    /// Gives everything back to the runtime, at the program's end. What is asked afterwards starts anew.
+    pub(crate) fn close(&self, deadline: Instant) {
+        if self.program.drain(deadline).is_ok() {
+            self.program.close();
+        }
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(own) = own {
+            own.close(deadline);
+        }
     }
 
     fn groups(&self, tasks: u64) -> u32 {

@@ -38,9 +38,10 @@ pub(super) struct Kernel {
     pub(super) private_bytes: u32,
 }
 
-/// All of them. The executable is never destroyed: it lives as long as the process.
+/// All of them, and the executable that they are in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernels {
+    executable: Executable,
     pub(super) compare: Kernel,
     pub(super) copy: Kernel,
     pub(super) hash: Kernel,
@@ -72,10 +73,17 @@ impl Kernels {
         unsafe { (api.reader_destroy)(reader) };
         let find = |name: &CStr| symbol(api, executable, agent, name);
         Ok(Some(Kernels {
+            executable,
             compare: find(c"kreplay_compare.kd")?,
             copy: find(c"kreplay_copy.kd")?,
             hash: find(c"kreplay_hash.kd")?,
         }))
+    }
+
+    /// Destroys the executable. No kernel of it is running.
+    pub(super) fn unload(self, api: &Api) {
+        // SAFETY: the executable is live, and nothing launches its kernels any more. A failure leaks it.
+        unsafe { (api.executable_destroy)(self.executable) };
     }
 }
 

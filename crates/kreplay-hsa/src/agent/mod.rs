@@ -33,5 +33,5 @@ pub use backend::HsaAgent;
 pub use work::HsaWork;
 
 pub(crate) use pools::{PoolInfo, pools_of};
-pub(crate) use program::{Pause, QueueWork};
+pub(crate) use program::{Pause, ProgramWork, QueueWork};
 pub(crate) use signals::create as create_signal;

@@ -240,6 +240,21 @@ impl Own {
         }
     }
 
+    /// Gives queue, signals and memory back to the runtime. What is still running after `deadline` keeps what it uses.
+    pub(super) fn close(mut self, deadline: Instant) {
+        if self.settle(deadline).is_err() {
+            return;
+        }
+        if let Some(ring) = self.ring.take() {
+            ring.destroy();
+        }
+        self.scratch.close();
+        self.signals.close();
+        if let Some(kernels) = self.kernels {
+            kernels.unload(&self.api);
+        }
+    }
+
     /// Copies from the host, for chips without device kernels.
     pub(super) fn copy_by_host(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), AgentError> {
         // SAFETY: the engine passes only live ranges.

@@ -4,6 +4,7 @@
 //! it passes packets on, and the device lets it fall. Copies are counted by the interceptor and by the handlers of their
 //! completion signals.
 
+use super::signals::create;
 use crate::abi::{Queue, Signal};
 use crate::tables::Api;
 use kreplay_engine::AgentError;
@@ -18,35 +19,68 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(2);
 const YIELDS: u32 = 64;
 
 /// Submissions on one queue of the program.
-#[derive(Debug)]
 pub(crate) struct QueueWork {
+    api: Api,
     /// Counts submissions that are not over.
     pub(crate) pending: Signal,
     /// Whether the queue went into error: nothing on it will finish any more.
     pub(crate) dead: AtomicBool,
+    destroyed: AtomicBool,
+}
+
+impl QueueWork {
+    /// Nothing submitted.
+    pub(crate) fn new(api: Api) -> Result<Self, AgentError> {
+        Ok(Self { api, pending: create(&api, 0)?, dead: AtomicBool::new(false), destroyed: AtomicBool::new(false) })
+    }
+
+    /// Whether the queue has nothing to do.
+    pub(crate) fn is_idle(&self) -> bool {
+        let gone = self.dead.load(Ordering::Acquire) || self.destroyed.load(Ordering::Acquire);
+        // SAFETY: the counter is not destroyed.
+        gone || unsafe { (self.api.signal_load)(self.pending) } <= 0
+    }
+}
+
+impl QueueWork {
+    fn destroy(&self) {
+        if !self.destroyed.swap(true, Ordering::AcqRel) {
+            // SAFETY: the queue is destroyed or idle for good, so the device does not touch the counter any more.
+            unsafe { (self.api.signal_destroy)(self.pending) };
+        }
+    }
+}
+
+impl Drop for QueueWork {
+    fn drop(&mut self) {
+        self.destroy();
+    }
 }
 
 /// The program's work on one agent.
+#[derive(Default)]
 pub(crate) struct ProgramWork {
-    api: Api,
     queues: Mutex<BTreeMap<u64, Arc<QueueWork>>>,
     /// Copies that are not over.
     copies: AtomicI64,
 }
 
 impl ProgramWork {
-    pub(crate) fn new(api: Api) -> Self {
-        Self { api, queues: Mutex::default(), copies: AtomicI64::new(0) }
-    }
-
     /// A queue was made.
     pub(crate) fn add_queue(&self, queue: *mut Queue, work: Arc<QueueWork>) {
         self.lock().insert(queue as u64, work);
     }
 
     /// A queue is about to be destroyed.
-    pub(crate) fn remove_queue(&self, queue: *mut Queue) -> Option<Arc<QueueWork>> {
-        self.lock().remove(&(queue as u64))
+    pub(crate) fn remove_queue(&self, queue: *mut Queue) {
+        self.lock().remove(&(queue as u64));
+    }
+
+    /// The program ends and nothing is counted any more: gives back the counters of queues that are idle.
+    pub(crate) fn close(&self) {
+        for queue in std::mem::take(&mut *self.lock()).into_values().filter(|queue| queue.is_idle()) {
+            queue.destroy();
+        }
     }
 
     /// A copy is about to be submitted.
@@ -64,7 +98,7 @@ impl ProgramWork {
         let queues: Vec<_> = self.lock().values().cloned().collect();
         let mut pause = Pause::default();
         for queue in queues {
-            while !self.is_idle(&queue) {
+            while !queue.is_idle() {
                 pause.until(deadline, "the program's queues")?;
             }
         }
@@ -72,12 +106,6 @@ impl ProgramWork {
             pause.until(deadline, "the program's copies")?;
         }
         Ok(())
-    }
-
-    /// Whether a queue has nothing to do.
-    pub(crate) fn is_idle(&self, queue: &QueueWork) -> bool {
-        // SAFETY: the counter lives as long as the record of the queue.
-        queue.dead.load(Ordering::Acquire) || unsafe { (self.api.signal_load)(queue.pending) } <= 0
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<QueueWork>>> {

@@ -95,6 +95,14 @@ impl Scratch {
         }
     }
 
+    /// Frees everything. The device uses none of it any more.
+    pub(super) fn close(&mut self) {
+        let retired = std::mem::take(&mut self.retired).into_iter().map(|(_, buffer)| buffer);
+        for buffer in std::mem::take(&mut self.free).into_iter().chain(retired) {
+            self.destroy(buffer);
+        }
+    }
+
     fn destroy(&self, buffer: Buffer) {
         // SAFETY: the buffer came from this pool and nobody uses it any more. A failure leaks it.
         unsafe { (self.api.pool_free)(buffer.address as *mut c_void) };

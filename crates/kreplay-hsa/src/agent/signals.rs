@@ -36,6 +36,14 @@ impl Signals {
     pub(super) fn release(&mut self, signal: Signal) {
         self.free.push(signal);
     }
+
+    /// Destroys those that are not in use.
+    pub(super) fn close(&mut self) {
+        for signal in std::mem::take(&mut self.free) {
+            // SAFETY: pooled signals are live and nobody waits for them.
+            unsafe { (self.api.signal_destroy)(signal) };
+        }
+    }
 }
 
 /// A new signal.

@@ -4,9 +4,8 @@ use super::guard;
 use super::state::{Backend, backend};
 use crate::abi::{
     AgentHandle, Executable, SYMBOL_INFO_KERNARG_BYTES, SYMBOL_INFO_KERNEL_OBJECT, SYMBOL_INFO_NAME,
-    SYMBOL_INFO_NAME_LENGTH, SYMBOL_INFO_TYPE, SYMBOL_INFO_VARIABLE_ADDRESS, SYMBOL_INFO_VARIABLE_CONST,
-    SYMBOL_INFO_VARIABLE_SEGMENT, SYMBOL_INFO_VARIABLE_SIZE, SYMBOL_KERNEL, SYMBOL_VARIABLE, Status, Symbol,
-    VARIABLE_READONLY,
+    SYMBOL_INFO_NAME_LENGTH, SYMBOL_INFO_TYPE, SYMBOL_INFO_VARIABLE_ADDRESS, SYMBOL_INFO_VARIABLE_SEGMENT,
+    SYMBOL_INFO_VARIABLE_SIZE, SYMBOL_KERNEL, SYMBOL_VARIABLE, Status, Symbol, VARIABLE_READONLY,
 };
 use crate::tables::Api;
 use kreplay_engine::{ModuleVariable, Range};
@@ -150,8 +149,9 @@ fn take(api: &Api, symbol: Symbol, contents: &mut Contents) -> Option<()> {
             if base == 0 || bytes == 0 {
                 return None;
             }
-            let constant = ask::<bool>(api, symbol, SYMBOL_INFO_VARIABLE_CONST).unwrap_or(false)
-                || ask::<u32>(api, symbol, SYMBOL_INFO_VARIABLE_SEGMENT) == Some(VARIABLE_READONLY);
+            // `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST` is no help: ROCr 5.2 calls every variable of a code object
+            // constant, also those in .data and .bss that kernels write.
+            let constant = ask::<u32>(api, symbol, SYMBOL_INFO_VARIABLE_SEGMENT) == Some(VARIABLE_READONLY);
             let range = Range::new(base, u64::from(bytes));
             contents.variables.push(ModuleVariable { name: name.into(), range, constant });
         }

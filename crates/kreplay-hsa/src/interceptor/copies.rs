@@ -37,6 +37,14 @@ impl Copies {
         Self { api, signals: Mutex::default(), times: Mutex::default() }
     }
 
+    /// The program ends: gives pooled signals back to the runtime.
+    pub(super) fn close(&self) {
+        for signal in std::mem::take(&mut *lock(&self.signals)) {
+            // SAFETY: pooled signals are live and nobody waits for them.
+            unsafe { (self.api.signal_destroy)(signal) };
+        }
+    }
+
     fn acquire(&self) -> Option<Signal> {
         let Some(signal) = lock(&self.signals).pop() else { return create_signal(&self.api, 1).ok() };
         // SAFETY: pooled signals are live and nobody waits for them.

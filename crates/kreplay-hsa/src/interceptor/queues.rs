@@ -3,11 +3,12 @@
 use super::state::{Backend, backend};
 use super::{guard, submission};
 use crate::abi::{AgentHandle, QUEUE_COOPERATIVE, Queue, Status};
-use crate::agent::{QueueWork, create_signal};
+use crate::agent::{ProgramWork, QueueWork};
 use crate::tables::QueueError;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A queue of the program.
 pub(crate) struct ProgramQueue {
@@ -41,7 +42,7 @@ impl ProgramQueue {
 }
 
 unsafe extern "C" fn queue_error(status: Status, source: *mut Queue, data: *mut c_void) {
-    // SAFETY: `data` is the record of the queue, which is never freed.
+    // SAFETY: `data` is the record of the queue, which lives as long as the queue.
     let queue = unsafe { &*data.cast::<ProgramQueue>() };
     queue.work.dead.store(true, Ordering::Release);
     if let Some(callback) = queue.callback {
@@ -74,17 +75,16 @@ pub(super) unsafe extern "C" fn queue_create(
     guard(
         "hsa_queue_create",
         || {
-            let Ok(pending) = create_signal(&backend.api, 0) else { return original() };
-            // The record is never freed: the runtime may call back until the process ends, and programs make few queues.
-            let record: &'static ProgramQueue = Box::leak(Box::new(ProgramQueue {
+            let Ok(work) = QueueWork::new(backend.api) else { return original() };
+            let record = Box::new(ProgramQueue {
                 unit,
-                work: Arc::new(QueueWork { pending, dead: AtomicBool::new(false) }),
+                work: Arc::new(work),
                 cooperative: kind == QUEUE_COOPERATIVE,
                 handle: AtomicPtr::default(),
                 packets: AtomicU32::new(0),
                 callback,
                 data,
-            }));
+            });
             // Without a callback the runtime has its own answer to an error, which ends the process: that stays so.
             let ours: QueueError =
                 callback.map(|_| queue_error as unsafe extern "C" fn(Status, *mut Queue, *mut c_void));
@@ -116,6 +116,7 @@ pub(super) unsafe extern "C" fn queue_create(
             // SAFETY: a live queue.
             unsafe { (backend.api.set_profiler_enabled)(handle, 1) };
             backend.units()[unit].agent.program().add_queue(handle, Arc::clone(&record.work));
+            backend.queues.keep(handle, record);
             status
         },
         || Status::ERROR,
@@ -125,21 +126,42 @@ pub(super) unsafe extern "C" fn queue_create(
 /// `hsa_queue_destroy`.
 pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    let work = if backend.is_on() { guard("hsa_queue_destroy", || forget(backend, queue), || None) } else { None };
+    // What a destroyed queue had in flight will not finish: nobody is to wait for it.
+    let record = guard("hsa_queue_destroy", || backend.queues.take(queue), || None);
+    if let Some(record) = &record {
+        backend.program(record).remove_queue(queue);
+    }
     // SAFETY: the program's own argument.
     let status = unsafe { (backend.api.queue_destroy)(queue) };
-    if let (Some((unit, work)), false) = (work, status.is_ok()) {
-        backend.units()[unit].agent.program().add_queue(queue, work);
+    if let Some(record) = record
+        && !status.is_ok()
+    {
+        backend.program(&record).add_queue(queue, Arc::clone(&record.work));
+        backend.queues.keep(queue, record);
     }
     status
 }
 
-/// What a destroyed queue had in flight will not finish: nobody is to wait for it. The counter itself is left to the
-/// runtime's end, since the device may still lower it.
-fn forget(backend: &Backend, queue: *mut Queue) -> Option<(usize, Arc<QueueWork>)> {
-    backend
-        .units()
-        .iter()
-        .enumerate()
-        .find_map(|(index, unit)| unit.agent.program().remove_queue(queue).map(|work| (index, work)))
+impl Backend {
+    fn program(&self, queue: &ProgramQueue) -> &ProgramWork {
+        self.units()[queue.unit].agent.program()
+    }
+}
+
+/// The records of live queues. A record is boxed: the runtime has its address as long as the queue lives.
+#[derive(Default)]
+pub(crate) struct Queues(Mutex<BTreeMap<u64, Box<ProgramQueue>>>);
+
+impl Queues {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Box<ProgramQueue>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, queue: *mut Queue, record: Box<ProgramQueue>) {
+        self.lock().insert(queue as u64, record);
+    }
+
+    fn take(&self, queue: *mut Queue) -> Option<Box<ProgramQueue>> {
+        self.lock().remove(&(queue as u64))
+    }
 }

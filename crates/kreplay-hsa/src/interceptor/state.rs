@@ -5,18 +5,21 @@ use super::code::Code;
 use super::copies::Copies;
 use super::guard;
 use super::machine::Machine;
+use super::queues::Queues;
 use super::unit::Unit;
 use crate::abi::AgentHandle;
 use crate::agent::PoolInfo;
 use crate::tables::Api;
 use kreplay_session::Session;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long the windows and counters have at the program's end.
 const FINISH: Duration = Duration::from_secs(30);
+/// How long threads that are passing packets on, and the program's last packets, are waited for after that.
+const LEAVE: Duration = Duration::from_secs(2);
 
 /// The interceptor's state. It lives until the process ends.
 pub(crate) struct Backend {
@@ -30,10 +33,23 @@ pub(crate) struct Backend {
     pub(crate) code: Code,
     /// Copies in flight.
     pub(crate) copies: Copies,
+    /// Queues of the program.
+    pub(super) queues: Queues,
     machine: OnceLock<Machine>,
     /// Whether nothing is to be intercepted any more.
     off: AtomicBool,
     finished: AtomicBool,
+    /// Threads that pass packets on.
+    inside: AtomicUsize,
+}
+
+/// A thread is inside.
+pub(super) struct Inside<'a>(&'a Backend);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.inside.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
@@ -54,15 +70,17 @@ impl Backend {
             allocations: Allocations::default(),
             code: Code::default(),
             copies: Copies::new(api),
+            queues: Queues::default(),
             machine: OnceLock::new(),
             off: AtomicBool::new(false),
             finished: AtomicBool::new(false),
+            inside: AtomicUsize::new(0),
         }
     }
 
     /// Whether calls are still looked at. Once false it stays false, but for the thread that is looking at the machine.
     pub(crate) fn is_on(&self) -> bool {
-        !self.off.load(Ordering::Relaxed) && self.session.alive() && !LOOKING.get()
+        !self.off.load(Ordering::SeqCst) && self.session.alive() && !LOOKING.get()
     }
 
     /// The GPUs and pools. They are looked at when the program makes its first call of interest: inside `OnLoad` the
@@ -106,8 +124,27 @@ impl Backend {
                 unit.engine.finish(deadline);
             }
         }
-        self.off.store(true, Ordering::Release);
+        self.off.store(true, Ordering::SeqCst);
+        // Whoever is passing packets on still needs the counters.
+        let leave = Instant::now() + LEAVE;
+        while self.inside.load(Ordering::SeqCst) != 0 && Instant::now() < leave {
+            std::thread::yield_now();
+        }
+        if self.inside.load(Ordering::SeqCst) == 0 {
+            for unit in units {
+                unit.agent.close(deadline.min(Instant::now() + LEAVE));
+            }
+            self.copies.close();
+        }
         self.session.finish();
+    }
+
+    /// Goes in, to pass packets on; `None` when nothing is intercepted any more. While somebody is inside, what he uses
+    /// is not given back.
+    pub(super) fn enter(&self) -> Option<Inside<'_>> {
+        self.inside.fetch_add(1, Ordering::SeqCst);
+        let inside = Inside(self);
+        self.is_on().then_some(inside)
     }
 }
 

@@ -44,8 +44,9 @@ pub(super) unsafe extern "C" fn packets_submitted(
         }
     };
     let ours = || {
-        let Some(backend) = backend().filter(|backend| backend.is_on()) else { return hand_on(packets) };
-        // SAFETY: `data` is the record of this queue, which is never freed.
+        let Some(backend) = backend() else { return hand_on(packets) };
+        let Some(_inside) = backend.enter() else { return hand_on(packets) };
+        // SAFETY: `data` is the record of this queue, which lives as long as the queue.
         let queue = unsafe { &*data.cast::<ProgramQueue>() };
         Submission { backend, unit: &backend.units()[queue.unit], queue, hand_on: &hand_on }.take(packets);
     };
@@ -60,8 +61,8 @@ pub(super) unsafe extern "C" fn packets_submitted(
 /// One call of the handler.
 struct Submission<'a> {
     backend: &'static Backend,
-    unit: &'static Unit,
-    queue: &'static ProgramQueue,
+    unit: &'a Unit,
+    queue: &'a ProgramQueue,
     hand_on: &'a dyn Fn(&[Packet]),
 }
 
