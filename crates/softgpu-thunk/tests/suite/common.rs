@@ -1,8 +1,9 @@
 //! Building the thunk and the programs of `programs/`, and running programs on it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Says why a test does not run; in CI, where `KREPLAY_NO_SKIP` is set, that is a failure.
 pub(crate) fn skip(why: &str) {
@@ -46,18 +47,40 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-/// Compiles a C program against the HSA runtime; `None` where there is no compiler or runtime.
+/// Compiles a program, once for a test process however many tests want it.
+fn build(program: PathBuf, mut compiler: Command) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !built.contains(&program) {
+        compiler.arg("-o").arg(&program);
+        assert!(compiler.status().expect("the compiler runs").success(), "{} does not compile", program.display());
+        built.insert(program.clone());
+    }
+    program
+}
+
+/// A C program against the HSA runtime; `None` where there is no compiler or runtime.
 pub(crate) fn c_program(name: &str) -> Option<PathBuf> {
     if !have("cc") || !Path::new("/usr/include/hsa/hsa.h").exists() {
         skip("cc and libhsa-runtime-dev are needed");
         return None;
     }
-    let program = scratch().join(name);
     let mut cc = Command::new("cc");
-    cc.args(["-O1", "-g", "-D_GNU_SOURCE", "-Wall", "-Wno-unused", "-pthread", "-o"]).arg(&program);
+    cc.args(["-O1", "-g", "-D_GNU_SOURCE", "-Wall", "-Wno-unused", "-pthread"]);
     cc.arg(source(&format!("{name}.c"))).args(["-lhsa-runtime64", "-ldl"]);
-    assert!(cc.status().expect("cc runs").success(), "{name}.c does not compile");
-    Some(program)
+    Some(build(scratch().join(name), cc))
+}
+
+/// A HIP program at a level of optimisation; `None` where there is no hipcc.
+pub(crate) fn hip_program(name: &str, level: &str, libraries: &[&str]) -> Option<PathBuf> {
+    if !have("hipcc") {
+        skip("hipcc is needed");
+        return None;
+    }
+    let mut hipcc = Command::new("hipcc");
+    hipcc.args([level, "--offload-arch=gfx90a", "-Wno-unused-result"]);
+    hipcc.arg(source(&format!("{name}.hip"))).args(libraries);
+    Some(build(scratch().join(format!("{name}{level}")), hipcc))
 }
 
 /// Runs a program on the software GPU. It is ended after five minutes, so that a hang is a failure and not a hang.

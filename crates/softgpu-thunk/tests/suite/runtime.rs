@@ -6,6 +6,15 @@ use std::process::Command;
 use crate::common::{c_program, expect, library_dir, run, skip};
 
 #[test]
+fn agents_queues_copies_and_signals_work() {
+    let Some(program) = c_program("basics") else { return };
+    for environment in [&[][..], &[("HSA_ENABLE_INTERRUPT", "0")], &[("HSA_ENABLE_SDMA", "0")]] {
+        let all = [environment, &[("SOFTGPU_MEMORY_MIB", "256")]].concat();
+        expect(&program, &[], &all, "basics ok");
+    }
+}
+
+#[test]
 fn what_cannot_be_executed_is_an_error_that_the_program_sees() {
     let Some(program) = c_program("errors") else { return };
     let output = expect(&program, &[], &[], "errors ok");
