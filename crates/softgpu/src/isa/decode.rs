@@ -338,6 +338,19 @@ fn vop3p(w: u32, second: Option<u32>) -> Result<Inst, DecodeError> {
     match inst.op {
         vop3p::V_ACCVGPR_READ_B32 => inst.src[0] = Operand::accumulation(bits(word, 0, 8)),
         vop3p::V_ACCVGPR_WRITE_B32 => inst.dst = Operand::accumulation(bits(w, 0, 8)),
+        // Matrix instructions: the fields hold broadcast controls, and each operand has a bit for accumulation registers.
+        0x40.. => {
+            inst.abs = bits(w, 8, 3) as u8;
+            inst.neg = bits(word, 29, 3) as u8;
+            inst.opsel = bits(w, 11, 4) as u8;
+            inst.clamp = false;
+            inst.dst = Operand::vector_or_acc(bits(w, 0, 8), bit(w, 15));
+            for (k, acc) in [bit(word, 27), bit(word, 28), bit(w, 15)].into_iter().enumerate() {
+                if inst.src[k].is_vector() && acc {
+                    inst.src[k] = Operand::accumulation(u32::from(inst.src[k].0) & 0xff);
+                }
+            }
+        }
         _ => {
             inst.abs = bits(w, 8, 3) as u8;
             inst.neg = bits(word, 29, 3) as u8;

@@ -6,6 +6,7 @@
 mod decode;
 mod inst;
 mod operand;
+mod print;
 pub mod table;
 
 pub use decode::{DecodeError, decode};
