@@ -111,23 +111,13 @@ impl<A: Agent> Engine<A> {
         let alone = self.enter();
         watch.lap(&mut phases.drain);
         let alone = alone?;
-        let (footprint, looked) = match work {
+        let placed = match work {
             Some(_) => self.snapshot_place(info)?,
             None => (Footprint::default(), Looked::All),
         };
         watch.lap(&mut phases.capture);
-        let admitted = Admitted {
-            id,
-            start,
-            asked: *asked,
-            work,
-            footprint,
-            looked,
-            phases: *phases,
-            info: info.clone(),
-            thread: thread::system_number(),
-        };
-        Window::open(Arc::clone(self), alone, admitted)
+        let admitted = Admitted { id, start, asked: *asked, work, info: info.clone(), thread: thread::system_number() };
+        Window::open(Arc::clone(self), alone, admitted, placed, *phases)
     }
 
     /// Takes the gate alone and drains the agent.

@@ -1,34 +1,34 @@
 //! The snapshot: the shadow is made equal to memory.
 
-use super::open::{Method, Open};
+use super::core::{Core, Method};
 use crate::engine::Belief;
 use crate::lock::lock;
 use crate::shadow::{Selected, Tracked, WriteSet, marked_bytes};
 use crate::verify::wrong_answer;
 use crate::{Agent, AgentError, Answer, ChunkMap, Move, Pair, Range, ShadowMode, Ticket, Towards};
 
-impl<A: Agent> Open<A> {
+impl<A: Agent> Core<A> {
     /// Takes the snapshot and waits until it is whole.
     pub(super) fn capture(&mut self) -> Result<(), AgentError> {
         let agent = self.agent();
         self.refresh();
         let trusted = self.engine.process.settings.shadow == ShadowMode::Trusted;
-        let everything = trusted && self.engine.stale.take(&mut self.dispatch.footprint);
+        let everything = trusted && self.engine.stale.take(&mut self.footprint);
         if everything {
             // Regions that this window does not look at are not brought in step by it.
             lock(&self.engine.shadow).distrust();
         }
         let (full, believed) = (self.method == Method::Full, self.belief == Belief::Shadow && !everything);
         let whole = |tracked: &Tracked| full || !tracked.observed || !tracked.known;
-        let copied = self.dispatch.footprint.select(whole);
-        let compared = self.dispatch.footprint.select(|tracked| !(whole(tracked) || believed && tracked.seen));
-        let trusted = self.dispatch.footprint.select(|tracked| !whole(tracked) && believed && tracked.seen);
+        let copied = self.footprint.select(whole);
+        let compared = self.footprint.select(|tracked| !(whole(tracked) || believed && tracked.seen));
+        let trusted = self.footprint.select(|tracked| !whole(tracked) && believed && tracked.seen);
         let mut moves: Vec<Move> = copied.pairs.iter().map(|pair| outwards(*pair)).collect();
         for &index in &trusted.index {
-            let stale = &self.dispatch.footprint.all()[index].stale;
-            moves.extend(stale.iter().map(|range| self.dispatch.footprint.out(index, *range)));
+            let stale = &self.footprint.all()[index].stale;
+            moves.extend(stale.iter().map(|range| self.footprint.out(index, *range)));
         }
-        let (device, host) = self.dispatch.footprint.by_tier(&self.whole_ranges(&copied));
+        let (device, host) = self.footprint.by_tier(&self.whole_ranges(&copied));
         self.bytes.captured_device += device + moves[copied.pairs.len()..].iter().map(|m| m.bytes).sum::<u64>();
         self.bytes.captured_host += host;
         if !moves.is_empty() {
@@ -38,7 +38,7 @@ impl<A: Agent> Open<A> {
             let ticket = agent.synchronise(&compared.pairs, self.chunk(), Towards::Shadow)?;
             let maps = self.chunks(ticket, &compared)?;
             for (index, map) in compared.index.iter().zip(&maps) {
-                let tracked = &self.dispatch.footprint.all()[*index];
+                let tracked = &self.footprint.all()[*index];
                 let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
                 self.count_captured(tier, bytes);
             }
@@ -54,7 +54,7 @@ impl<A: Agent> Open<A> {
 
     /// Believing the shadow would have missed what differs outside the stale ranges.
     fn audit_capture(&mut self, compared: &Selected, maps: &[ChunkMap]) {
-        let regions = self.dispatch.footprint.all();
+        let regions = self.footprint.all();
         let mut expected = WriteSet::empty(regions, self.chunk());
         for (index, tracked) in regions.iter().enumerate() {
             for range in &tracked.stale {
@@ -89,7 +89,7 @@ impl<A: Agent> Open<A> {
 
     /// The whole of these regions.
     pub(super) fn whole_ranges(&self, selected: &Selected) -> Vec<(usize, Range)> {
-        selected.index.iter().map(|&index| (index, self.dispatch.footprint.all()[index].range)).collect()
+        selected.index.iter().map(|&index| (index, self.footprint.all()[index].range)).collect()
     }
 
     pub(super) fn chunk(&self) -> crate::Chunk {

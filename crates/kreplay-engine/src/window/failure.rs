@@ -36,18 +36,7 @@ impl<A: Agent> Open<A> {
                 Err(error) => self.lose(&error),
             }
         }
-        self.watch.lap(&mut self.dispatch.phases.restore);
-    }
-
-    /// Waits until nothing of ours runs. The first error may be of work that failed before; a second one means that
-    /// waiting itself does not work.
-    pub(super) fn settle_all(&self) -> Result<(), AgentError> {
-        match self.engine.agent.settle(self.deadline()) {
-            Err(AgentError::Failed { .. } | AgentError::Unsupported(_) | AgentError::Exhausted { .. }) => {
-                self.engine.agent.settle(self.deadline())
-            }
-            settled => settled,
-        }
+        self.lap(|phases| &mut phases.restore);
     }
 
     /// Work of ours does not end. Nothing more is touched until it has.

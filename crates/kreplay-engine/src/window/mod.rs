@@ -28,17 +28,21 @@
 
 mod capture;
 mod close;
+mod commit;
+mod core;
 mod counting;
 mod failure;
+mod observe;
 mod open;
 mod passes;
 mod repair;
 
 pub(crate) use open::Admitted;
 
-use crate::engine::{Engine, Refusal};
+use crate::engine::{Engine, Looked, Refusal};
 use crate::gate::Alone;
-use crate::{Agent, WindowStatus};
+use crate::shadow::Footprint;
+use crate::{Agent, Phases, WindowStatus};
 use open::Open;
 use std::sync::Arc;
 
@@ -60,8 +64,14 @@ pub enum LastPass {
 }
 
 impl<A: Agent> Window<A> {
-    pub(crate) fn open(engine: Arc<Engine<A>>, alone: Alone, admitted: Admitted<A>) -> Result<Self, Refusal> {
-        Ok(Self { open: Some(Box::new(Open::new(engine, alone, admitted)?)) })
+    pub(crate) fn open(
+        engine: Arc<Engine<A>>,
+        alone: Alone,
+        admitted: Admitted<A>,
+        placed: (Footprint, Looked),
+        phases: Phases,
+    ) -> Result<Self, Refusal> {
+        Ok(Self { open: Some(Box::new(Open::new(engine, alone, admitted, placed, phases)?)) })
     }
 
     /// Runs every pass but the last and begins that one: what runs next on this agent is the program's own launch. Never

@@ -1,38 +1,62 @@
 //! Making memory equal to the snapshot again.
 
-use super::open::{Method, Open};
+use super::core::{Core, Method};
 use crate::engine::Belief;
 use crate::shadow::marked_bytes;
-use crate::{Agent, AgentError, Towards};
+use crate::{Agent, AgentError, Move, Range, Towards};
 
-impl<A: Agent> Open<A> {
+impl<A: Agent> Core<A> {
+    /// Puts the snapshot back over the write set, queued ahead of the next pass.
+    pub(super) fn restore(&mut self) -> Result<(), AgentError> {
+        self.refresh();
+        if !self.engine.process.settings.skip_restore_for_tests {
+            let ranges = self.footprint.ranges(&self.restored);
+            self.copy_back(&ranges)?;
+        }
+        self.lap(|phases| &mut phases.restore);
+        Ok(())
+    }
+
+    /// Copies ranges back from the snapshot, in one call.
+    pub(super) fn copy_back(&mut self, ranges: &[(usize, Range)]) -> Result<(), AgentError> {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let footprint = &self.footprint;
+        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.back(*index, *range)).collect();
+        let (device, host) = footprint.by_tier(ranges);
+        self.engine.agent.copy(&moves)?;
+        self.bytes.restored_device += device;
+        self.bytes.restored_host += host;
+        Ok(())
+    }
+
     /// Before the program's own pass: memory is the snapshot, the write set and what escaped it. Waits until that is so,
-    /// since the program's launch goes to a queue of its own.
-    pub(super) fn repair(&mut self) -> Result<(), AgentError> {
+    /// since the program's launch goes to a queue of its own. `pass` is the one that escapes are of, where
+    /// there is no doubt.
+    pub(super) fn repair(&mut self, pass: Option<u32>) -> Result<(), AgentError> {
         self.refresh();
         let agent = self.agent();
         if !self.engine.process.settings.skip_restore_for_tests {
             let believed = self.belief == Belief::Shadow;
             let full = self.method == Method::Full;
-            let footprint = &self.dispatch.footprint;
+            let footprint = &self.footprint;
             let compared = footprint.select(|tracked| !full && tracked.observed && !(believed && tracked.seen));
             let mut copied = footprint.ranges(&self.restored);
             copied.retain(|(index, _)| compared.index.binary_search(index).is_err());
             self.copy_back(&copied)?;
-            self.watch.lap(&mut self.dispatch.phases.restore);
+            self.lap(|phases| &mut phases.restore);
             if !compared.pairs.is_empty() {
                 let ticket = agent.synchronise(&compared.pairs, self.chunk(), Towards::Memory)?;
                 self.answer_outputs()?;
                 let maps = self.chunks(ticket, &compared)?;
-                // After one pass beside pass 0 there is no doubt whose write it is.
-                let pass = (self.passes_done == 2).then_some(1);
                 let escaped = self.escapes(&compared.index, &maps, pass);
                 if escaped.is_some() && self.belief == Belief::Audit {
                     self.distrust("a pass wrote outside of what pass 0 wrote".into());
                 }
                 self.diverged(escaped);
                 for (index, map) in compared.index.iter().zip(&maps) {
-                    let tracked = &self.dispatch.footprint.all()[*index];
+                    let tracked = &self.footprint.all()[*index];
                     let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
                     self.count_restored(tier, bytes);
                 }
@@ -41,7 +65,7 @@ impl<A: Agent> Open<A> {
         self.answer_outputs()?;
         agent.settle(self.deadline())?;
         self.dirty = false;
-        self.watch.lap(&mut self.dispatch.phases.verify);
+        self.lap(|phases| &mut phases.verify);
         Ok(())
     }
 
@@ -60,8 +84,8 @@ impl<A: Agent> Open<A> {
 
     fn put_back_differences(&mut self) -> Result<(), AgentError> {
         let agent = self.agent();
-        let observed = self.dispatch.footprint.select(|tracked| tracked.observed);
-        let copied = self.dispatch.footprint.select(|tracked| !tracked.observed);
+        let observed = self.footprint.select(|tracked| tracked.observed);
+        let copied = self.footprint.select(|tracked| !tracked.observed);
         self.copy_back(&self.whole_ranges(&copied))?;
         if !observed.pairs.is_empty() {
             // What differed is of no interest; the next wait drops the answer.
@@ -72,8 +96,19 @@ impl<A: Agent> Open<A> {
 
     fn put_back_everything(&mut self) -> Result<(), AgentError> {
         let agent = self.agent();
-        let all = self.dispatch.footprint.select(|_| true);
+        let all = self.footprint.select(|_| true);
         self.copy_back(&self.whole_ranges(&all))?;
         agent.settle(self.deadline())
+    }
+
+    /// Waits until nothing of ours runs. The first error may be of work that failed before; a second one means that
+    /// waiting itself does not work.
+    pub(super) fn settle_all(&self) -> Result<(), AgentError> {
+        match self.engine.agent.settle(self.deadline()) {
+            Err(AgentError::Failed { .. } | AgentError::Unsupported(_) | AgentError::Exhausted { .. }) => {
+                self.engine.agent.settle(self.deadline())
+            }
+            settled => settled,
+        }
     }
 }

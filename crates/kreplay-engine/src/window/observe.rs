@@ -1,0 +1,97 @@
+//! What the passes wrote: the write set, and what differs from it.
+
+use super::core::{Core, Method};
+use crate::engine::Looked;
+use crate::lock::lock;
+use crate::shadow::{Tracked, first_marked, marked_bytes};
+use crate::verify::Outputs;
+use crate::{Agent, AgentError, ChunkMap, Divergence, KernelInfo, VerifyMode};
+
+impl<A: Agent> Core<A> {
+    /// Finds what pass 0 wrote.
+    pub(super) fn learn(&mut self) -> Result<(), AgentError> {
+        self.refresh();
+        let whole = self.footprint.select(|tracked| self.method == Method::Full || !tracked.observed);
+        for &index in &whole.index {
+            self.restored.add_whole(index);
+        }
+        if self.method == Method::Observed {
+            let observed = self.footprint.select(|tracked| tracked.observed);
+            if !observed.pairs.is_empty() {
+                let ticket = self.engine.agent.compare(&observed.pairs, self.chunk())?;
+                let maps = self.chunks(ticket, &observed)?;
+                self.restored.add(&observed.index, &maps);
+            }
+            self.written = self.restored.clone();
+            self.bytes.write_set = self.written.bytes(self.footprint.all());
+        }
+        if self.engine.process.settings.verify != VerifyMode::Off && self.engine.description.capabilities.observe {
+            let ranges = self.footprint.ranges(&self.restored);
+            self.outputs = Outputs::of(ranges.into_iter().map(|(_, range)| range).collect());
+        }
+        self.lap(|phases| &mut phases.compare);
+        Ok(())
+    }
+
+    /// Looking only at what the arguments point into would have missed a write elsewhere.
+    pub(super) fn audit_reach(&mut self, kernel: &KernelInfo) {
+        let Looked::Audit(bases) = &self.looked else { return };
+        let regions = self.footprint.all();
+        let missed = |(index, tracked): &(usize, &Tracked)| {
+            !bases.contains(&tracked.range.base) && !self.restored.map(*index).is_clear()
+        };
+        let Some((_, tracked)) = regions.iter().enumerate().find(missed) else { return };
+        if lock(&self.engine.reach).turn_off(kernel.key) {
+            let (name, base) = (&kernel.name, tracked.range.base);
+            let message = format!(
+                "{name} wrote memory at {base:#x}, which no argument points to; every region is looked at for it from now on"
+            );
+            self.notes.push(message.clone());
+            self.warnings.push(("reach_off", message));
+        }
+    }
+
+    /// Checks what a pass wrote: hashes now, answered later; with `--verify all` the rest of the footprint at once.
+    pub(super) fn check(&mut self, pass: u32) -> Result<(), AgentError> {
+        self.refresh();
+        let agent = self.agent();
+        self.bytes.compared += self.outputs.hash(&*agent, pass, self.chunk())?;
+        if self.engine.process.settings.verify == VerifyMode::All {
+            if self.method == Method::Observed && pass > 0 {
+                let observed = self.footprint.select(|tracked| tracked.observed);
+                let ticket = agent.compare(&observed.pairs, self.chunk())?;
+                let maps = self.chunks(ticket, &observed)?;
+                let escaped = self.escapes(&observed.index, &maps, Some(pass));
+                self.diverged(escaped);
+                self.restored.add(&observed.index, &maps);
+            }
+            self.answer_outputs()?;
+        }
+        self.lap(|phases| &mut phases.verify);
+        Ok(())
+    }
+
+    /// Waits for the hashes asked for so far.
+    pub(super) fn answer_outputs(&mut self) -> Result<(), AgentError> {
+        let agent = self.agent();
+        let found = self.outputs.answer(&*agent, self.chunk(), self.deadline())?;
+        self.diverged(found);
+        Ok(())
+    }
+
+    /// What differs outside of what is put back, as a divergence.
+    pub(super) fn escapes(&self, index: &[usize], maps: &[ChunkMap], pass: Option<u32>) -> Option<Divergence> {
+        let regions = self.footprint.all();
+        let mut found: Option<Divergence> = None;
+        for (index, map) in index.iter().zip(self.restored.beyond(index, maps)) {
+            let region = regions[*index].range;
+            let Some(range) = first_marked(region, &map, self.chunk()) else { continue };
+            let bytes = marked_bytes(region, &map, self.chunk());
+            match &mut found {
+                None => found = Some(Divergence { pass, range, escaped: true, bytes }),
+                Some(divergence) => divergence.bytes += bytes,
+            }
+        }
+        found
+    }
+}
