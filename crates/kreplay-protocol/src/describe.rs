@@ -19,7 +19,8 @@ pub struct Agent {
     pub memory_bytes: Option<u64>,
 }
 
-/// One counter or derived metric. Whether its values are simulated is its agent's to say.
+/// One counter or metric. Whether its values are simulated is its agent's to say, whether one was computed from others
+/// the [`crate::Reading`]'s.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     /// Its number in this process.
@@ -30,8 +31,6 @@ pub struct Counter {
     pub unit: String,
     /// The hardware block it is counted in; empty when it is none's.
     pub block: String,
-    /// Whether its values were computed from other counters.
-    pub derived: bool,
 }
 
 /// How a request was packed into passes on one agent.

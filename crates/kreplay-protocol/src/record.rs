@@ -243,6 +243,8 @@ pub struct Reading {
     pub instance: u32,
     /// The value.
     pub value: Value,
+    /// Whether it was computed from other counters.
+    pub derived: bool,
 }
 
 /// A value, exact where it was counted.

@@ -1,9 +1,12 @@
 //! What the command tells a process to do.
+//!
+//! The names of variants stand in the file too, where the settings are kept as JSON.
 
 use serde::{Deserialize, Serialize};
 
 /// Which backend profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Device {
     /// The software GPU under the HSA runtime.
     Soft,
@@ -28,6 +31,7 @@ pub struct Filters {
 
 /// What a restore puts back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Restore {
     /// Only what was seen to change.
     Observed,
@@ -37,6 +41,7 @@ pub enum Restore {
 
 /// How passes are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verify {
     /// Not; memory is kept right all the same.
     Off,
@@ -48,6 +53,7 @@ pub enum Verify {
 
 /// Whether the shadow is believed between windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Shadow {
     /// Never.
     Safe,
@@ -57,6 +63,7 @@ pub enum Shadow {
 
 /// Which regions a window looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// Every captured region.
     All,
@@ -66,6 +73,7 @@ pub enum Reach {
 
 /// Which kind of window to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WindowChoice {
     /// One dispatch a window.
     Kernel,
@@ -77,6 +85,7 @@ pub enum WindowChoice {
 
 /// Which ways of counting the planner may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ways {
     /// Whatever costs least.
     Auto,
@@ -88,6 +97,7 @@ pub enum Ways {
 
 /// What is done to the caches before a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cache {
     /// Nothing.
     None,
@@ -129,6 +139,7 @@ pub struct Limits {
 
 /// What the library writes to stderr itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LogLevel {
     /// Nothing.
     Off,

@@ -67,13 +67,7 @@ fn every_message() -> Vec<FromLibrary> {
             simulated: true,
             memory_bytes: Some(64 << 30),
         }),
-        FromLibrary::Counter(Counter {
-            number: 0,
-            name: "SQ_WAVES".into(),
-            unit: "wave".into(),
-            block: "SQ".into(),
-            derived: true,
-        }),
+        FromLibrary::Counter(Counter { number: 0, name: "SQ_WAVES".into(), unit: "wave".into(), block: "SQ".into() }),
         FromLibrary::Plan(Plan {
             number: 0,
             agent: 1,
@@ -95,8 +89,8 @@ fn every_message() -> Vec<FromLibrary> {
             dispatch: 7,
             pass: None,
             values: vec![
-                Reading { counter: 0, instance: 0, value: Value::Count(u64::MAX) },
-                Reading { counter: 0, instance: 1, value: Value::Real(-0.5) },
+                Reading { counter: 0, instance: 0, value: Value::Count(u64::MAX), derived: false },
+                Reading { counter: 0, instance: 1, value: Value::Real(-0.5), derived: true },
             ],
         }),
         FromLibrary::Warning(Warning { code: "no_backing".into(), text: "No room.".into() }),

@@ -38,6 +38,7 @@ pub(crate) struct ValueTotals {
     pub(crate) counter: CounterRow,
     pub(crate) pass: Option<u32>,
     pub(crate) instance: u32,
+    pub(crate) derived: bool,
     pub(crate) dispatches: u64,
     pub(crate) mean: f64,
     pub(crate) min: f64,
@@ -111,7 +112,10 @@ impl KernelTotals {
     fn add_value(&mut self, reading: &ReadingRow) {
         let value = reading.value.as_f64();
         let known = self.values.iter_mut().find(|known| {
-            known.pass == reading.pass && known.instance == reading.instance && known.counter == reading.counter
+            known.pass == reading.pass
+                && known.instance == reading.instance
+                && known.derived == reading.derived
+                && known.counter == reading.counter
         });
         match known {
             Some(known) => known.add(value),
@@ -119,6 +123,7 @@ impl KernelTotals {
                 counter: reading.counter.clone(),
                 pass: reading.pass,
                 instance: reading.instance,
+                derived: reading.derived,
                 dispatches: 1,
                 mean: value,
                 min: value,

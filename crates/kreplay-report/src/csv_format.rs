@@ -145,7 +145,7 @@ fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 7] {
         },
         reading.counter.unit.clone(),
         simulated.to_string(),
-        reading.counter.derived.to_string(),
+        reading.derived.to_string(),
         reading.instance.to_string(),
     ]
 }
@@ -175,7 +175,7 @@ fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 10] {
         pass(value.pass),
         value.counter.unit.clone(),
         simulated.to_string(),
-        value.counter.derived.to_string(),
+        value.derived.to_string(),
         value.dispatches.to_string(),
         value.mean.to_string(),
         value.min.to_string(),

@@ -356,7 +356,7 @@ impl<'a> Counter<'a> {
             },
             unit: &row.counter.unit,
             simulated,
-            derived: row.counter.derived,
+            derived: row.derived,
             instance: row.instance,
         }
     }
@@ -435,7 +435,7 @@ impl<'a> KernelCounter<'a> {
             pass: value.pass,
             unit: &value.counter.unit,
             simulated,
-            derived: value.counter.derived,
+            derived: value.derived,
             instance: value.instance,
             dispatches: value.dispatches,
             mean: value.mean,

@@ -88,7 +88,7 @@ fn add_dispatch(table: &mut Table, dispatch: &DispatchRow, many: bool) {
             counter(&reading.counter.name, reading.instance),
             text::value(reading.value),
             reading.counter.unit.clone(),
-            text::source(dispatch.simulated, reading.counter.derived).to_owned(),
+            text::source(dispatch.simulated, reading.derived).to_owned(),
         ]);
         table.add_row(row);
     }
@@ -129,7 +129,7 @@ fn add_kernel(table: &mut Table, kernel: &KernelTotals) {
             text::real(value.min),
             text::real(value.max),
             value.counter.unit.clone(),
-            text::source(kernel.simulated, value.counter.derived).to_owned(),
+            text::source(kernel.simulated, value.derived).to_owned(),
         ]);
         table.add_row(row);
     }

@@ -70,8 +70,8 @@ fn job(path: &Path) {
             library_version: "0.1.0".into(),
         };
         let process = writer.add_process(&hello).unwrap();
-        let counter = |number, name: &str, unit: &str, derived| {
-            FromLibrary::Counter(Counter { number, name: name.into(), unit: unit.into(), block: "SQ".into(), derived })
+        let counter = |number, name: &str, unit: &str| {
+            FromLibrary::Counter(Counter { number, name: name.into(), unit: unit.into(), block: "SQ".into() })
         };
         let mut messages = vec![
             FromLibrary::Agent(Agent {
@@ -82,13 +82,13 @@ fn job(path: &Path) {
                 simulated: true,
                 memory_bytes: Some(1 << 34),
             }),
-            counter(0, "SQ_WAVES", "wave", false),
-            counter(1, "TCC_HIT", "request", false),
-            counter(2, "L2_HIT", "%", true),
+            counter(0, "SQ_WAVES", "wave"),
+            counter(1, "TCC_HIT", "request"),
+            counter(2, "L2_HIT", "%"),
             FromLibrary::Kernel(Kernel { number: 0, name: "scale(float*, \"q\", float)".into() }),
             FromLibrary::Kernel(Kernel { number: 1, name: "graph_\u{1b}[31mkernel".into() }),
         ];
-        let value = |counter, value| Reading { counter, instance: 0, value };
+        let value = |counter, value| Reading { counter, instance: 0, value, derived: counter == 2 };
         for number in 1..=2 {
             let mut replayed = dispatch(number, 0);
             if pid == 101 && number == 2 {

@@ -20,7 +20,6 @@ pub(crate) struct Interned {
 struct CounterKey {
     name: Arc<str>,
     unit: Arc<str>,
-    derived: bool,
 }
 
 impl Interned {
@@ -37,17 +36,13 @@ impl Interned {
 
     /// The number of a counter of a plan.
     pub(crate) fn planned(&mut self, counter: &engine::PlannedCounter, describe: impl FnMut(FromLibrary)) -> u32 {
-        let key = CounterKey { name: Arc::clone(&counter.name), unit: Arc::clone(&counter.unit), derived: false };
+        let key = CounterKey { name: Arc::clone(&counter.name), unit: Arc::clone(&counter.unit) };
         self.counter(key, &counter.block, describe)
     }
 
     /// The number of the counter of a reading.
     pub(crate) fn read(&mut self, reading: &engine::Reading, describe: impl FnMut(FromLibrary)) -> u32 {
-        let key = CounterKey {
-            name: Arc::clone(&reading.counter),
-            unit: Arc::clone(&reading.unit),
-            derived: reading.derived,
-        };
+        let key = CounterKey { name: Arc::clone(&reading.counter), unit: Arc::clone(&reading.unit) };
         self.counter(key, "", describe)
     }
 
@@ -61,7 +56,6 @@ impl Interned {
             name: bounded_text(&key.name),
             unit: bounded_text(&key.unit),
             block: bounded_text(block),
-            derived: key.derived,
         }));
         self.counters.insert(key, number);
         number

@@ -88,6 +88,7 @@ impl Recorder for SessionRecorder {
                     counter: told.interned.read(reading, |message| connection.send(&message)),
                     instance: 0,
                     value: convert::value(reading.value),
+                    derived: reading.derived,
                 })
                 .collect();
             connection.send(&FromLibrary::Readings(Readings { dispatch: dispatch.0, pass: Some(first.pass), values }));

@@ -202,7 +202,6 @@ fn counter_row(row: &rusqlite::Row<'_>, at: usize, number: i64) -> rusqlite::Res
         name: row.get::<_, Option<String>>(at)?.unwrap_or_else(|| format!("counter {number} (never described)")),
         unit: row.get::<_, Option<String>>(at + 1)?.unwrap_or_default(),
         block: row.get::<_, Option<String>>(at + 2)?.unwrap_or_default(),
-        derived: row.get::<_, Option<bool>>(at + 3)?.unwrap_or(false),
     })
 }
 

@@ -126,8 +126,6 @@ pub struct CounterRow {
     pub unit: String,
     /// Its hardware block.
     pub block: String,
-    /// Whether it was computed from others.
-    pub derived: bool,
 }
 
 /// One pass of an agent's plan.
@@ -183,6 +181,8 @@ pub struct ReadingRow {
     pub instance: u32,
     /// The value.
     pub value: Value,
+    /// Whether it was computed from other counters.
+    pub derived: bool,
 }
 
 /// A dispatch with its values.

@@ -63,7 +63,6 @@ pub const SCHEMA: &[(&str, &str)] = &[
   name TEXT NOT NULL,
   unit TEXT NOT NULL,
   block TEXT NOT NULL,
-  derived INTEGER NOT NULL CHECK (derived IN (0, 1)),
   PRIMARY KEY (process, number)
 ) WITHOUT ROWID",
     ),
@@ -217,6 +216,7 @@ pub const SCHEMA: &[(&str, &str)] = &[
   counter INTEGER NOT NULL,
   instance INTEGER NOT NULL,
   value NUMERIC NOT NULL,
+  derived INTEGER NOT NULL CHECK (derived IN (0, 1)),
   PRIMARY KEY (process, dispatch, pass, counter, instance)
 ) WITHOUT ROWID",
     ),

@@ -7,7 +7,11 @@ use kreplay_protocol::*;
 use kreplay_store::*;
 
 fn readings(dispatch: u64, pass: Option<u32>, value: Value) -> FromLibrary {
-    FromLibrary::Readings(Readings { dispatch, pass, values: vec![Reading { counter: 0, instance: 0, value }] })
+    FromLibrary::Readings(Readings {
+        dispatch,
+        pass,
+        values: vec![Reading { counter: 0, instance: 0, value, derived: pass.is_none() }],
+    })
 }
 
 fn dispatches(reader: &Reader) -> Vec<DispatchRow> {

@@ -49,7 +49,7 @@ impl<'c> Parts<'c> {
     fn prepare(connection: &'c Connection) -> Result<Self> {
         Ok(Parts {
             readings: connection.prepare(
-                "SELECT c.name, c.unit, c.block, c.derived, r.counter, r.pass, r.instance, r.value FROM reading r \
+                "SELECT c.name, c.unit, c.block, r.counter, r.pass, r.instance, r.value, r.derived FROM reading r \
                  LEFT JOIN counter c ON c.process = r.process AND c.number = r.counter \
                  WHERE r.process = ?1 AND r.dispatch = ?2 ORDER BY r.pass, r.counter, r.instance",
             )?,
@@ -127,18 +127,19 @@ fn audit(row: &Row<'_>, at: usize) -> Result<Option<Audit>> {
 }
 
 fn reading(row: &Row<'_>) -> Result<ReadingRow> {
-    let pass: i64 = row.get(5)?;
+    let pass: i64 = row.get(4)?;
     Ok(ReadingRow {
-        counter: counter_row(row, 0, row.get(4)?)?,
+        counter: counter_row(row, 0, row.get(3)?)?,
         // -1 stands for a value that was evaluated from several passes.
         pass: if pass < 0 { None } else { Some(u32::try_from(pass).map_err(bad)?) },
-        instance: row.get(6)?,
-        value: match row.get_ref(7)? {
+        instance: row.get(5)?,
+        value: match row.get_ref(6)? {
             ValueRef::Integer(count) => Value::Count(amount(count)?),
             ValueRef::Real(real) => Value::Real(real),
             ValueRef::Text(b"nan") => Value::Real(f64::NAN),
             other => return Err(bad(format!("a value of type {:?}", other.data_type()))),
         },
+        derived: row.get(7)?,
     })
 }
 

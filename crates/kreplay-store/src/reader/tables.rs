@@ -97,7 +97,7 @@ pub(super) fn agents(connection: &Connection) -> Result<Vec<AgentRow>> {
 
 pub(super) fn plan_passes(connection: &Connection) -> Result<Vec<PlanPassRow>> {
     let mut counters = connection.prepare(
-        "SELECT c.name, c.unit, c.block, c.derived, p.counter FROM plan_counter p \
+        "SELECT c.name, c.unit, c.block, p.counter FROM plan_counter p \
          LEFT JOIN counter c ON c.process = p.process AND c.number = p.counter \
          WHERE p.process = ?1 AND p.plan = ?2 AND p.pass = ?3 ORDER BY p.counter",
     )?;
@@ -117,7 +117,7 @@ pub(super) fn plan_passes(connection: &Connection) -> Result<Vec<PlanPassRow>> {
                 way: names::way(&way).ok_or_else(|| bad(&way))?,
                 price_ns: amount(row.get(5)?)?,
                 counters: counters
-                    .query_map((process, plan, pass), |row| counter_row(row, 0, row.get(4)?))?
+                    .query_map((process, plan, pass), |row| counter_row(row, 0, row.get(3)?))?
                     .collect::<Result<_>>()?,
             })
         })?

@@ -104,8 +104,8 @@ fn agent(connection: &Connection, process: i64, agent: &Agent) -> Result<()> {
 
 fn counter(connection: &Connection, process: i64, counter: &Counter) -> Result<()> {
     let inserted = connection
-        .prepare_cached("INSERT OR IGNORE INTO counter VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![process, counter.number, counter.name, counter.unit, counter.block, counter.derived])?;
+        .prepare_cached("INSERT OR IGNORE INTO counter VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![process, counter.number, counter.name, counter.unit, counter.block])?;
     once(connection, process, inserted, "counter")
 }
 
@@ -264,7 +264,8 @@ fn readings(connection: &Connection, process: i64, readings: &Readings) -> Resul
     let pass = readings.pass.map_or(-1, i64::from);
     let mut all = true;
     {
-        let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        let mut insert =
+            connection.prepare_cached("INSERT OR IGNORE INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         for reading in &readings.values {
             all &= insert.execute(params![
                 process,
@@ -273,6 +274,7 @@ fn readings(connection: &Connection, process: i64, readings: &Readings) -> Resul
                 reading.counter,
                 reading.instance,
                 Stored(reading.value),
+                reading.derived,
             ])? > 0;
         }
     }

@@ -40,13 +40,7 @@ pub(crate) fn descriptions() -> Vec<FromLibrary> {
             simulated: true,
             memory_bytes: Some(1 << 34),
         }),
-        FromLibrary::Counter(Counter {
-            number: 0,
-            name: "SQ_WAVES".into(),
-            unit: "wave".into(),
-            block: "SQ".into(),
-            derived: false,
-        }),
+        FromLibrary::Counter(Counter { number: 0, name: "SQ_WAVES".into(), unit: "wave".into(), block: "SQ".into() }),
         FromLibrary::Plan(Plan {
             number: 0,
             agent: 1,
