@@ -126,7 +126,12 @@ impl HsaAgent {
 
     /// Host memory from which the command processor can execute.
     pub(super) fn executable(&self, bytes: usize) -> Result<SharedBuffer, AgentError> {
-        let address = self.allocate_host(bytes as u64, ALLOCATION_EXECUTABLE)?;
+        let asked = bytes as u64;
+        // ROCr 5.2 knows no flags and makes all its memory executable.
+        let address = match self.allocate_host(asked, ALLOCATION_EXECUTABLE) {
+            Err(AgentError::Failed { .. }) => self.allocate_host(asked, 0)?,
+            allocated => allocated?,
+        };
         Ok(SharedBuffer { address, bytes, token: address })
     }
 
