@@ -47,7 +47,7 @@ fn lines(source: &dyn CounterSource, counters: &[CounterInfo], out: &mut dyn Wri
     let simulated = if source.simulated() { "; all values are simulated" } else { "" };
     writeln!(out, "\n{} counters and metrics of {}{simulated}", counters.len(), source.chip()).map_err(failed)?;
     for set in source.sets() {
-        writeln!(out, "set {}: {} ({} names)", set.name, set.description, set.members).map_err(failed)?;
+        writeln!(out, "set {}: {}", set.name, set.description).map_err(failed)?;
     }
     Ok(())
 }
@@ -72,7 +72,6 @@ struct Entry<'a> {
 struct SetEntry {
     name: String,
     description: String,
-    members: usize,
 }
 
 fn json(source: &dyn CounterSource, counters: &[CounterInfo], out: &mut dyn Write) -> Result<(), ExpectedError> {
@@ -88,11 +87,7 @@ fn json(source: &dyn CounterSource, counters: &[CounterInfo], out: &mut dyn Writ
                 description: &counter.description,
             })
             .collect(),
-        sets: source
-            .sets()
-            .into_iter()
-            .map(|set| SetEntry { name: set.name, description: set.description, members: set.members })
-            .collect(),
+        sets: source.sets().into_iter().map(|set| SetEntry { name: set.name, description: set.description }).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &listing).map_err(|error| failed(error.into()))?;
     writeln!(out).map_err(failed)

@@ -69,10 +69,8 @@ pub(crate) trait CounterSource {
 pub(crate) struct SetInfo {
     /// Its name.
     pub(crate) name: String,
-    /// What it is for.
+    /// What it is for, and what it holds.
     pub(crate) description: String,
-    /// How many counters and metrics it holds.
-    pub(crate) members: usize,
 }
 
 /// What a backend found on this machine.

@@ -47,8 +47,7 @@ impl CounterSource for ChipCatalogue {
             .iter()
             .map(|set| SetInfo {
                 name: set.name.to_owned(),
-                description: set.description.to_owned(),
-                members: set.members.len(),
+                description: format!("{} ({} names)", set.description, set.members.len()),
             })
             .collect()
     }

@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kreplay_cuda::{Offline, survey};
+use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use kreplay_protocol::Device;
 
-use super::{Backend, CounterSource, Found, LoaderPath, Problem, version_of};
+use super::{Backend, CounterSource, Found, LoaderPath, Problem, SetInfo};
 use crate::error::ExpectedError;
 use crate::libraries;
 
@@ -46,33 +48,10 @@ impl Backend for Cuda {
             });
             return found;
         }
-        found.devices = gpus.iter().map(|gpu| gpu.display().to_string()).collect();
         if let Ok(version) = fs::read_to_string(MODULE) {
             found.parts.extend(version.lines().next().map(str::to_owned));
         }
-        let path = LoaderPath::of_environment();
-        match path.find(DRIVER) {
-            Some(library) => {
-                let version = version_of(&library).unwrap_or_else(|| "of unknown version".into());
-                found.parts.push(format!("CUDA driver {version}: {}", library.display()));
-            }
-            None => found.problems.push(Problem {
-                what: format!("the CUDA driver ({DRIVER}) is not installed"),
-                remedy: "apt-get install libcuda1".into(),
-                fatal: true,
-            }),
-        }
-        match cupti(&path) {
-            Some(library) => found.parts.push(format!("CUPTI: {}", library.display())),
-            None => found.problems.push(Problem {
-                what:
-                    "CUPTI (libcupti.so) was not found in the loader's path or under /usr/local/cuda*; a program may \
-                       bring its own"
-                        .into(),
-                remedy: "pip install nvidia-cuda-cupti".into(),
-                fatal: false,
-            }),
-        }
+        look(&mut found);
         permission(&mut found);
         found
     }
@@ -81,11 +60,49 @@ impl Backend for Cuda {
         Ok(vec![("CUDA_INJECTION64_PATH", libraries::find(libraries::INJECTED)?.into_os_string())])
     }
 
-    fn counters(&self, _chip: Option<&str>) -> Result<Box<dyn CounterSource>, ExpectedError> {
-        Err(ExpectedError::NotImplemented {
-            what: "listing the counters of an NVIDIA GPU".into(),
-            hint: "use --device soft or hsa".into(),
-        })
+    fn counters(&self, chip: Option<&str>) -> Result<Box<dyn CounterSource>, ExpectedError> {
+        match Offline::new(chip) {
+            Ok(offline) => Ok(Box::new(CuptiCounters { offline })),
+            Err(error) => Err(ExpectedError::DeviceMissing {
+                what: error.to_string(),
+                hint: "`kreplay doctor` says what was found; KREPLAY_CUPTI names a CUPTI by hand".into(),
+            }),
+        }
+    }
+}
+
+/// The block under which CUPTI's sets stand in the backend's list.
+const SET: &str = "set";
+
+/// What CUPTI says that a chip can count.
+struct CuptiCounters {
+    offline: Offline,
+}
+
+impl CounterSource for CuptiCounters {
+    fn chip(&self) -> &str {
+        self.offline.chip()
+    }
+
+    fn simulated(&self) -> bool {
+        false
+    }
+
+    fn list(&self) -> Vec<CounterInfo> {
+        self.offline.list().into_iter().filter(|counter| &*counter.block != SET).collect()
+    }
+
+    fn sets(&self) -> Vec<SetInfo> {
+        self.offline
+            .list()
+            .into_iter()
+            .filter(|counter| &*counter.block == SET)
+            .map(|set| SetInfo { name: set.name.to_string(), description: set.description.to_string() })
+            .collect()
+    }
+
+    fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
+        self.offline.plan(request)
     }
 }
 
@@ -107,25 +124,39 @@ fn gpus() -> Vec<PathBuf> {
     found
 }
 
-/// CUPTI where the loader or the toolkit has it.
-fn cupti(path: &LoaderPath) -> Option<PathBuf> {
-    for name in ["libcupti.so.13", "libcupti.so.12", "libcupti.so"] {
-        if let Some(found) = path.find(name) {
-            return Some(found);
+/// What driver and CUPTI say themselves.
+fn look(found: &mut Found) {
+    let survey = survey();
+    match survey.driver {
+        Ok(version) => found.parts.push(format!("CUDA driver for CUDA {}.{}", version / 1000, version % 1000 / 10)),
+        Err(why) => found.problems.push(Problem {
+            what: format!("the CUDA driver cannot be used: {why}"),
+            remedy: "apt-get install libcuda1   # of the same version as the kernel module".into(),
+            fatal: true,
+        }),
+    }
+    for device in survey.devices {
+        let (major, minor) = device.capability;
+        found.devices.push(format!("{} ({}, compute capability {major}.{minor})", device.name, device.chip));
+        if let Some(why) = device.refused {
+            found.problems.push(Problem {
+                what: format!("{} does not count: {why}", device.name),
+                remedy: "see the message; kernels still get times".into(),
+                fatal: false,
+            });
         }
     }
-    let mut toolkits: Vec<PathBuf> = fs::read_dir("/usr/local")
-        .ok()?
-        .flatten()
-        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with("cuda")))
-        .map(|entry| entry.path())
-        .collect();
-    toolkits.sort();
-    toolkits
-        .iter()
-        .rev()
-        .flat_map(|toolkit| ["extras/CUPTI/lib64", "lib64"].map(|folder| toolkit.join(folder).join("libcupti.so")))
-        .find(|library| library.exists())
+    match survey.cupti {
+        Ok(cupti) => {
+            let version = format!("{}.{}", cupti.version / 10_000, cupti.version % 10_000 / 100);
+            found.parts.push(format!("CUPTI {version}: {}", cupti.path.display()));
+        }
+        Err(error) => found.problems.push(Problem {
+            what: format!("{error}; a program may bring its own"),
+            remedy: "pip install nvidia-cuda-cupti, then set KREPLAY_CUPTI to the folder of libcupti.so".into(),
+            fatal: false,
+        }),
+    }
 }
 
 /// Whether counters are kept for administrators.

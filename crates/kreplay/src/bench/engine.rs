@@ -1,0 +1,51 @@
+//! The engine's own cost, on an agent in memory.
+
+use kreplay_engine::bench::{Load, unselected_launch, window_overhead};
+use kreplay_engine::{RestoreMode, Settings};
+
+use super::row::{Row, Unit};
+use crate::error::ExpectedError;
+
+/// Windows behind one sample.
+const WINDOWS: u32 = 20;
+
+/// Launches behind one sample.
+const LAUNCHES: u32 = 200_000;
+
+/// What is measured: footprint in MiB, regions, passes.
+const CASES: [(u64, u32, u32); 5] = [(1, 1, 2), (64, 1, 2), (64, 1, 5), (64, 1, 9), (64, 1000, 5)];
+
+/// Bytes that the kernel changes.
+const WRITE_SET: u64 = 1 << 20;
+
+/// Measures each case `repeats` times.
+pub(super) fn run(repeats: u32, show: &mut dyn FnMut(&Row) -> Result<(), ExpectedError>) -> Result<(), ExpectedError> {
+    for (restore, name) in [(RestoreMode::Observed, "observed"), (RestoreMode::Full, "full")] {
+        for (mib, regions, passes) in CASES {
+            let load = Load {
+                footprint: mib << 20,
+                regions,
+                write_set: WRITE_SET,
+                windows: WINDOWS,
+                settings: Settings { restore, uncounted_passes: passes, ..Settings::default() },
+            };
+            let (mut engine, mut window) = (Vec::new(), Vec::new());
+            for _ in 0..repeats {
+                let cost = window_overhead(&load)?;
+                engine.push(cost.engine);
+                window.push(cost.window);
+            }
+            let case = format!("kernel window, {name}, {mib} MiB in {regions} regions, {passes} passes");
+            show(&Row::of("engine", "kreplay", case.clone(), "engine_per_window", Unit::Microseconds, &engine))?;
+            show(&Row::of("engine", "kreplay", case.clone(), "window", Unit::Microseconds, &window))?;
+            let per_pass: Vec<_> = engine.iter().map(|time| *time / passes).collect();
+            show(&Row::of("engine", "kreplay", case, "engine_per_pass", Unit::Microseconds, &per_pass))?;
+        }
+    }
+    let mut unselected = Vec::new();
+    for _ in 0..repeats {
+        unselected.push(unselected_launch(LAUNCHES)?);
+    }
+    let case = "launch that is not selected".to_owned();
+    show(&Row::of("engine", "kreplay", case, "added_per_launch", Unit::Nanoseconds, &unselected))
+}
