@@ -123,6 +123,18 @@ int main() {
     CHECK((host(other, 10)[9] & 0xffff) == 0x0201);
     CHECK(softgpu_fault_clear() == 0);
 
+    // A dispatch that hangs, until the fault is taken out; then it is as any other.
+    HIP(hipMemset(x, 0xff, ints * 4));
+    HIP(hipDeviceSynchronize());
+    CHECK(softgpu_fault_inject("spin:n=1") == 0);
+    thirds<<<(ints + 255) / 256, 256>>>(x, ints);
+    usleep(50000);
+    CHECK(hipStreamQuery(nullptr) == hipErrorNotReady);
+    CHECK(softgpu_fault_clear() == 0);
+    HIP(hipDeviceSynchronize());
+    v = host(x, ints);
+    for (int i = 0; i < ints; i++) CHECK(v[i] == (i % 3 ? -1 : i));
+
     // A completion that never comes, of a kernel that did run.
     HIP(hipMemset(x, 0xff, ints * 4));
     HIP(hipDeviceSynchronize());

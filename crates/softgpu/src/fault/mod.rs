@@ -7,14 +7,15 @@
 //! |---|---|
 //! | `alloc-fail:n=N[,pool=vram\|host]` | the Nth allocation fails |
 //! | `drop-signal:n=N` | the Nth dispatch runs, but its completion signal is never decremented |
-//! | `spin:n=N` | the Nth dispatch does not end until it is cancelled |
+//! | `spin:n=N` | the Nth dispatch does not begin until faults are taken out; it ends without completing when its queue is destroyed |
 //! | `missed-write:n=N[,chunk=4096]` | what the Nth dispatch stored in the first chunk it changed is undone |
 //! | `escaped-write:n=N[,address=A]` | the Nth dispatch also changes a byte at A, or in a page that it did not write |
 //! | `foreign-write:n=N,address=A,bytes=HEX` | before the Nth dispatch somebody else writes these bytes |
 //! | `corrupt-copy:n=N` | the Nth SDMA copy gets one byte wrong |
 //! | `queue-error:n=N[,code=C]` | the Nth dispatch becomes a queue error with inactive-signal value C (default: illegal instruction) |
 //!
-//! N counts from 1, from when the fault is put in. `kernel=K` counts only dispatches of that kernel object, `count=M` makes M
+//! N counts from 1, from when the fault is put in. Kernels of the runtime count too (it copies, fills and uploads code with some), so
+//! `kernel=K` counts only dispatches of that kernel object; `count=M` makes M
 //! in a row misbehave, `count=all` every one from the Nth. Numbers may be decimal or `0x…`.
 
 mod plan;

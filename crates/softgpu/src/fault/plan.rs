@@ -49,6 +49,7 @@ impl Hit {
 #[derive(Debug, Default)]
 pub struct Faults {
     any: AtomicBool,
+    cleared: AtomicU64,
     armed: RwLock<Vec<Armed>>,
 }
 
@@ -63,7 +64,14 @@ impl Faults {
     /// Takes all faults out.
     pub fn clear(&self) {
         self.any.store(false, Ordering::Release);
+        self.cleared.fetch_add(1, Ordering::Release);
         self.armed.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// How often faults were taken out: a dispatch that spins looks at it, and goes on when it changes.
+    #[must_use]
+    pub fn cleared(&self) -> u64 {
+        self.cleared.load(Ordering::Acquire)
     }
 
     /// Whether an allocation of this kind fails now.

@@ -33,8 +33,8 @@ pub(super) fn run(device: &Device, ring: &Ring, address: u64, packet: &KernelDis
     if let Some(code) = hit.queue_error {
         return Err(Stop { code, message: format!("dispatch {id}: fault put in"), access: None });
     }
-    if hit.spin {
-        return Ok(spin(ring));
+    if hit.spin && !spin(device, ring) {
+        return Ok(Done::Cancelled);
     }
     let recorder = (device.oracle.on() || hit.needs_recorder()).then(Recorder::new);
     let view = View::new(&device.memory, recorder.as_ref());
@@ -118,13 +118,17 @@ pub fn write_behind(device: &Device, address: u64, bytes: &[u8]) -> Result<(), c
     Ok(())
 }
 
-/// A dispatch that never ends, until its queue does.
-fn spin(ring: &Ring) -> Done {
+/// A dispatch that does not get on, until faults are taken out; `false` when its queue is destroyed first.
+fn spin(device: &Device, ring: &Ring) -> bool {
+    let cleared = device.faults.cleared();
     let mut backoff = super::backoff::Backoff::default();
-    while !ring.cancelled() {
+    while device.faults.cleared() == cleared {
+        if ring.cancelled() {
+            return false;
+        }
         backoff.wait();
     }
-    Done::Cancelled
+    true
 }
 
 /// Faults in what the dispatch wrote.
