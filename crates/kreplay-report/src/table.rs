@@ -13,12 +13,23 @@ mod frame;
 /// Longest kernel name in a table; CSV and JSON have all of it.
 const NAME: usize = 64;
 
-/// Kernels with their values, then what the reader must know: what a profile prints when it ends.
+/// Kernels that a summary shows.
+const SHOWN: usize = 12;
+
+/// The kernels that windows spent most time on, with their values, then what the reader must know: what a profile
+/// prints when it ends. It says how many kernels it leaves out.
 ///
 /// # Errors
 /// [`ReportError`].
 pub fn write_summary(reader: &Reader, width: Option<u16>, out: &mut dyn Write) -> Result<(), ReportError> {
-    kernels(reader, &Overview::of(reader)?, width, out)
+    let mut kernels = by_kernel::collect(reader)?;
+    let left_out = kernels.len().saturating_sub(SHOWN);
+    if left_out > 0 {
+        // The sort is stable: kernels without times, as in batch windows, stay in the order of their coming.
+        kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.phases.total()));
+        kernels.truncate(SHOWN);
+    }
+    kernel_table(&kernels, left_out, &Overview::of(reader)?, width, out)
 }
 
 /// Dispatches, one row a value; the first row of each has what belongs to the dispatch.
@@ -101,14 +112,26 @@ pub(crate) fn kernels(
     width: Option<u16>,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
+    kernel_table(&by_kernel::collect(reader)?, 0, overview, width, out)
+}
+
+fn kernel_table(
+    kernels: &[KernelTotals],
+    left_out: usize,
+    overview: &Overview,
+    width: Option<u16>,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     frame::head(overview, out)?;
     let header = ["kernel", "dispatches", "pass", "counter", "mean", "min", "max", "unit", "source"];
     let mut table = new_table(&header, &["pass", "mean", "min", "max"], width);
-    let kernels = by_kernel::collect(reader)?;
-    for kernel in &kernels {
+    for kernel in kernels {
         add_kernel(&mut table, kernel);
     }
     write_table(&table, out)?;
+    if left_out > 0 {
+        writeln!(out, "{left_out} more kernels are in the report; these {SHOWN} took most of the windows' time.")?;
+    }
     if kernels.iter().any(|kernel| !kernel.values.is_empty()) {
         writeln!(out, "{COMBINED}.")?;
     }

@@ -11,6 +11,7 @@
 //! | `finish` | ends the session in order |
 //! | `print=TEXT`, `eprint=TEXT` | a line on stdout or stderr |
 //! | `echo` | copies a line of stdin to stdout |
+//! | `pid=FILE` | writes its process id into a file, whole or not at all |
 //! | `touch=FILE`, `await=FILE` | makes a file; waits until it is there |
 //! | `spawn=STEPS` | starts this program again with steps separated by commas, and waits for it |
 //! | `leave=STEPS` | the same without waiting |
@@ -73,6 +74,11 @@ impl Program {
                 let mut line = String::new();
                 std::io::stdin().read_line(&mut line).expect("stdin can be read");
                 print!("{line}");
+            }
+            "pid" => {
+                let partial = format!("{value}.partial");
+                std::fs::write(&partial, std::process::id().to_string()).expect("a file can be made");
+                std::fs::rename(partial, value).expect("a file can be renamed");
             }
             "touch" => std::fs::write(value, "").expect("a file can be made"),
             "await" => {

@@ -97,9 +97,6 @@ fn check_implemented(options: &ProfileOptions) -> Result<(), ExpectedError> {
     if options.cache == CacheChoice::Flush {
         return missing("--cache flush", "use --cache none");
     }
-    if options.reach == ReachChoice::Args {
-        return missing("--reach args", "use --reach all");
-    }
     Ok(())
 }
 

@@ -48,6 +48,21 @@ fn the_summary_is_on_stderr_and_names_everything() {
 }
 
 #[test]
+fn a_summary_says_how_much_it_leaves_out() {
+    let place = Place::new();
+    let kernels: Vec<String> = (0..15).map(|number| format!("kernel=k{number}")).collect();
+    let mut steps = vec!["attach"];
+    for kernel in &kernels {
+        steps.extend([kernel.as_str(), "dispatch=1"]);
+    }
+    steps.push("finish");
+    let output = place.profile(&[], &steps).output().unwrap();
+    assert!(stderr(&output).contains("3 more kernels are in the report"), "{}", stderr(&output));
+    let report = place.kreplay(&["report", "run.kreplay", "--by", "kernel"]).output().unwrap();
+    assert!(stdout(&report).contains("k14"));
+}
+
+#[test]
 fn a_program_that_dies_leaves_its_finished_records() {
     let place = Place::new();
     let output = place.profile(&["--quiet"], &["attach", "dispatch=40", "abort"]).output().unwrap();

@@ -59,6 +59,39 @@ fn list(place: &Place) -> Vec<(std::ffi::OsString, u64, std::time::SystemTime)> 
 }
 
 #[test]
+fn a_kill_of_either_side_at_any_time_leaves_a_whole_file() {
+    for (round, target) in (0..16).zip(["command", "program"].into_iter().cycle()) {
+        let place = Place::new();
+        let pid = place.path("pid");
+        let steps =
+            [format!("pid={}", pid.display()), "attach".into(), "dispatch=200000".into(), "sleep=120000".into()];
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        let mut command = place.profile(&["--quiet"], &steps).stderr(Stdio::null()).spawn().unwrap();
+        wait_for(&pid);
+        // Anywhere between the first words and many records.
+        std::thread::sleep(Duration::from_millis(round * 7));
+        let program = std::fs::read_to_string(&pid).unwrap();
+        match target {
+            "command" => signal(&command, "-KILL"),
+            _ => assert!(Command::new("kill").args(["-KILL", &program]).status().unwrap().success()),
+        }
+        let ended = command.wait().unwrap();
+        // The program of a killed command goes on, and would for long: it has nobody who waits for it.
+        let _ = Command::new("kill").args(["-KILL", &program]).stderr(Stdio::null()).status();
+        let rows = place.dispatches();
+        assert!(rows.iter().enumerate().all(|(at, row)| row.number == at as u64), "records are missing in between");
+        let run = place.reader().run().unwrap();
+        if target == "program" {
+            assert_eq!((ended.code(), run.exit_signal, run.state), (Some(137), Some(9), RunState::Complete));
+            // Readings follow their dispatch; only the last dispatch may lack some.
+            assert!(rows.iter().rev().skip(1).all(|row| row.readings.len() == 2));
+        } else {
+            assert_eq!(run.state, RunState::Recording);
+        }
+    }
+}
+
+#[test]
 fn what_the_command_has_committed_is_there_after_its_death() {
     let place = Place::new();
     let (ready, go) = (place.path("ready"), place.path("go"));
