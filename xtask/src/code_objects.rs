@@ -32,6 +32,11 @@ pub(crate) const ALL: &[CodeObject] = &[
         chips: &["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"],
         output: "crates/kreplay-hsa/kernels/memory-{chip}.co",
     },
+    CodeObject {
+        source: "crates/kreplay-hsa/kernels/conformance.hip",
+        chips: &["gfx90a"],
+        output: "crates/kreplay-hsa/kernels/conformance-{chip}.co",
+    },
 ];
 
 /// What became of a comparison.

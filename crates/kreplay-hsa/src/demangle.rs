@@ -16,7 +16,7 @@ mod tests {
 
     #[test]
     fn mangled_names_are_demangled_and_others_kept() {
-        assert_eq!(demangle("_Z4saxpyfPKfPfi"), "saxpy(float, float const*, float*, int)");
+        assert_eq!(demangle("_Z5saxpyfPKfPfi"), "saxpy(float, float const*, float*, int)");
         assert_eq!(demangle("advance"), "advance");
         assert_eq!(demangle("_Zbroken"), "_Zbroken");
         assert_eq!(demangle("__amd_rocclr_fillBufferAligned"), "__amd_rocclr_fillBufferAligned");

@@ -54,23 +54,7 @@ impl Kernels {
     /// [`AgentError::Failed`] when the runtime does not load it.
     pub(super) fn load(api: &Api, agent: AgentHandle, chip: &str) -> Result<Option<Kernels>, AgentError> {
         let Some(bytes) = code(chip) else { return Ok(None) };
-        let mut reader = Reader::default();
-        // SAFETY: the bytes are static.
-        let status = unsafe { (api.reader_from_memory)(bytes.as_ptr().cast(), bytes.len(), &raw mut reader) };
-        check("hsa_code_object_reader_create_from_memory", status)?;
-        let mut executable = Executable::default();
-        // SAFETY: `executable` is a place for the handle; there are no options.
-        let status =
-            unsafe { (api.executable_create)(PROFILE_FULL, ROUNDING_DEFAULT, std::ptr::null(), &raw mut executable) };
-        check("hsa_executable_create_alt", status)?;
-        // SAFETY: reader and executable are live; no options and no handle are asked for.
-        let status =
-            unsafe { (api.executable_load)(executable, agent, reader, std::ptr::null(), std::ptr::null_mut()) };
-        check("hsa_executable_load_agent_code_object", status)?;
-        // SAFETY: the executable is live and was not frozen yet.
-        check("hsa_executable_freeze", unsafe { (api.executable_freeze)(executable, std::ptr::null()) })?;
-        // SAFETY: loading is over, so nobody uses the reader any more. A failure leaks it.
-        unsafe { (api.reader_destroy)(reader) };
+        let executable = load(api, agent, bytes)?;
         let find = |name: &CStr| symbol(api, executable, agent, name);
         Ok(Some(Kernels {
             executable,
@@ -87,7 +71,29 @@ impl Kernels {
     }
 }
 
-fn symbol(api: &Api, executable: Executable, agent: AgentHandle, name: &CStr) -> Result<Kernel, AgentError> {
+/// Loads a code object.
+pub(super) fn load(api: &Api, agent: AgentHandle, bytes: &'static [u8]) -> Result<Executable, AgentError> {
+    let mut reader = Reader::default();
+    // SAFETY: the bytes are static.
+    let status = unsafe { (api.reader_from_memory)(bytes.as_ptr().cast(), bytes.len(), &raw mut reader) };
+    check("hsa_code_object_reader_create_from_memory", status)?;
+    let mut executable = Executable::default();
+    // SAFETY: `executable` is a place for the handle; there are no options.
+    let status =
+        unsafe { (api.executable_create)(PROFILE_FULL, ROUNDING_DEFAULT, std::ptr::null(), &raw mut executable) };
+    check("hsa_executable_create_alt", status)?;
+    // SAFETY: reader and executable are live; no options and no handle are asked for.
+    let status = unsafe { (api.executable_load)(executable, agent, reader, std::ptr::null(), std::ptr::null_mut()) };
+    check("hsa_executable_load_agent_code_object", status)?;
+    // SAFETY: the executable is live and was not frozen yet.
+    check("hsa_executable_freeze", unsafe { (api.executable_freeze)(executable, std::ptr::null()) })?;
+    // SAFETY: loading is over, so nobody uses the reader any more. A failure leaks it.
+    unsafe { (api.reader_destroy)(reader) };
+    Ok(executable)
+}
+
+/// A kernel of an executable.
+pub(super) fn symbol(api: &Api, executable: Executable, agent: AgentHandle, name: &CStr) -> Result<Kernel, AgentError> {
     let mut symbol = Symbol::default();
     // SAFETY: the name ends with a zero; agent and symbol are places.
     let status = unsafe { (api.executable_symbol)(executable, name.as_ptr(), &raw const agent, &raw mut symbol) };

@@ -16,6 +16,8 @@
 //! ([`Capabilities::observe`](kreplay_engine::Capabilities) is false): copies are then the runtime's own.
 
 mod backend;
+#[cfg(test)]
+mod conformance;
 mod error;
 mod kernels;
 mod own;

@@ -118,7 +118,7 @@ fn counters(api: Api, session: &Session, agent: &Arc<HsaAgent>, simulated: bool)
 }
 
 /// The pool that snapshots, tables and answers live in: the host's fine-grained one where there is one.
-fn host_pool(pools: &[PoolInfo]) -> Option<PoolInfo> {
+pub(crate) fn host_pool(pools: &[PoolInfo]) -> Option<PoolInfo> {
     let plain = || pools.iter().filter(|pool| !pool.is_kernarg());
     plain().find(|pool| pool.is_fine()).or_else(|| plain().next()).or_else(|| pools.first()).copied()
 }

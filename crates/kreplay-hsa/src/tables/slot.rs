@@ -1,7 +1,7 @@
 //! One function's place in a table.
 
+use super::AmdLayout;
 use super::layout::{RawTables, Version};
-use super::{AmdLayout, TablesError};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Where a function stands; counted in functions after the table's version.
@@ -44,13 +44,5 @@ impl Slot {
             // SAFETY: as in `read`; the runtime reads its slots as single words.
             unsafe { (*place).store(function, Ordering::Release) };
         }
-    }
-
-    /// The function now in the slot.
-    ///
-    /// # Errors
-    /// [`TablesError::Function`] when the runtime does not have it.
-    pub(crate) fn need(self, tables: &RawTables, function: &'static str) -> Result<*mut (), TablesError> {
-        self.read(tables).ok_or(TablesError::Function { function })
     }
 }
