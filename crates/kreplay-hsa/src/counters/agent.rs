@@ -2,10 +2,10 @@
 
 use super::catalogue::{Catalogue, Counter, DERIVED};
 use super::decode::{Decoder, Device};
-use super::ffi::{Event, INFO_ENABLE_CMD, Profile};
+use super::ffi::Event;
 use super::library::Library;
 use super::profile::Group;
-use super::queue::{PacketQueue, SharedBuffer, VENDOR_HEADER};
+use super::queue::PacketQueue;
 use super::window::{Counted, Stored, Window};
 use super::worker::Worker;
 use kreplay_engine::{
@@ -28,8 +28,6 @@ struct State<Q: PacketQueue> {
     /// The groups of the plan that was used last; a window of the same plan uses them again.
     groups: Vec<Group<Q>>,
     window: Option<Window>,
-    /// The buffer of the enable packet.
-    enable: Option<SharedBuffer>,
 }
 
 impl<Q: PacketQueue> AqlCounters<Q> {
@@ -71,40 +69,13 @@ impl<Q: PacketQueue> AqlCounters<Q> {
             )));
         }
         let decoder = Arc::new(Decoder { library, agent, catalogue, device });
-        let state = State { groups: Vec::new(), window: None, enable: None };
+        let state = State { groups: Vec::new(), window: None };
         Ok(Self { queue, decoder, state: Mutex::new(state), worker: Worker::default() })
     }
 
     /// What this agent can count.
     pub fn catalogue(&self) -> &Catalogue {
         &self.decoder.catalogue
-    }
-
-    /// A packet that lets the kernels of a hardware queue count. It is to be submitted once to every queue on which
-    /// dispatches are counted, other than the one that the counters' own packets go to.
-    ///
-    /// # Errors
-    /// What the library or the allocation says.
-    pub fn enable_packet(&self) -> Result<[u32; 16], CountersError> {
-        let call = "hsa_ven_amd_aqlprofile_get_info(ENABLE_CMD)";
-        let Decoder { library, agent, .. } = *self.decoder;
-        let mut profile = Profile::of(agent, &[]);
-        // SAFETY: a profile without buffers; only its size is filled in.
-        let status = unsafe { (library.get_info)(&raw const profile, INFO_ENABLE_CMD, std::ptr::null_mut()) };
-        library.check(call, status)?;
-        let mut state = self.lock();
-        let buffer = match state.enable.take() {
-            Some(buffer) => buffer,
-            None => self.queue.alloc_command(profile.commands.size as usize)?,
-        };
-        profile.commands.ptr = buffer.address as *mut _;
-        state.enable = Some(buffer);
-        let mut packet = [0; 16];
-        // SAFETY: the command buffer is as long as the library asked for; the value is a packet.
-        let status = unsafe { (library.get_info)(&raw const profile, INFO_ENABLE_CMD, packet.as_mut_ptr().cast()) };
-        library.check(call, status)?;
-        packet[0] = packet[0] & !0xffff | VENDOR_HEADER;
-        Ok(packet)
     }
 
     fn lock(&self) -> MutexGuard<'_, State<Q>> {
@@ -282,15 +253,5 @@ impl<Q: PacketQueue> AqlCounters<Q> {
             counted.forget_last();
         }
         submitted
-    }
-}
-
-impl<Q: PacketQueue> Drop for AqlCounters<Q> {
-    fn drop(&mut self) {
-        self.worker.flush();
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(buffer) = state.enable.take() {
-            self.queue.free(buffer);
-        }
     }
 }

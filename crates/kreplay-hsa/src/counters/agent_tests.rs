@@ -343,8 +343,6 @@ fn memory_is_used_again_and_given_back() {
     let queue = Arc::new(Queue::default());
     let live = || queue.live.lock().expect("lock").len();
     let counters = counters(&queue);
-    counters.enable_packet().expect("packet");
-    counters.enable_packet().expect("the same buffer again");
     let basic = plan(&counters, &["basic"], 1);
     window(&counters, &queue, &basic, 4).expect("readings");
     let allocated = queue.allocations.load(Ordering::Relaxed);
@@ -372,13 +370,6 @@ fn a_failed_allocation_fails_the_window_and_leaks_nothing() {
         drop(counters);
         assert_eq!(queue.live.lock().expect("lock").len(), 0, "{left}");
     }
-}
-
-#[test]
-fn enable_packets_execute() {
-    let queue = Arc::new(Queue::default());
-    let counters = counters(&queue);
-    queue.submit_packets(&[counters.enable_packet().expect("packet")]).expect("executes");
 }
 
 #[test]

@@ -75,7 +75,6 @@ pub(super) const INFO_PMC_DATA_SIZE: u32 = 1;
 pub(super) const INFO_PMC_DATA: u32 = 2;
 pub(super) const INFO_BLOCK_COUNTERS: u32 = 4;
 pub(super) const INFO_BLOCK_ID: u32 = 5;
-pub(super) const INFO_ENABLE_CMD: u32 = 6;
 
 pub(super) type Callback = unsafe extern "C" fn(kind: u32, data: *mut InfoData, user: *mut c_void) -> Status;
 pub(super) type GetMajorExtensionTable =

@@ -19,8 +19,8 @@ pub struct SharedBuffer {
 /// when everything before it has ended, and what it stores can be seen by the host. It has no completion signal. The header (the low half of word 0) is to be
 /// stored last, as for any AQL packet.
 ///
-/// Packets and the dispatches that they count must be ordered: on one queue, or with one waited for before the other is
-/// submitted.
+/// The dispatches that are counted go through the same queue: that orders them with the packets, and on real hardware only
+/// the kernels of a queue count on which a start packet has run.
 ///
 /// # Safety
 /// Host and device may read and write `bytes` bytes at `address` of a buffer, until it is given back.
