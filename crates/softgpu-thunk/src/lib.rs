@@ -15,7 +15,10 @@
 //! |---|---|---|
 //! | 5.2.3 (`libhsa-runtime64.so.1.5.0`) | Debian 12 | the reference: every test runs on it. Imports 42 functions |
 //! | 6.1.2 (`libhsa-runtime64.so.1.13.0`) | Debian 13 | tried with the direct HSA programs of `tests/programs`. Imports 55 functions, and asks `libdrm_amdgpu` for the GPU's clock, which this library answers itself |
-//! | newer | | one line on stderr says that it was not tried. Since 1.18 ROCr can load a thunk through its hook `HSA_ENABLE_DTIF=1`, as `libdtif.so`; functions that are not here are then missing, which such a ROCr accepts |
+//! | 6.4 (1.15) and later | Debian unstable | not served: the thunk is linked into the runtime itself, so that there is nothing to put another in the place of |
+//! | 7 (1.18) and later | AMD's packages | not served: its hook `HSA_ENABLE_DTIF=1` loads a thunk as `libdtif.so`, but asks for all of 103 functions, `DtifCreate` and `DtifDestroy`, and goes on with none when one is missing |
+//!
+//! On a ROCr that was not tried the library says so in one line on stderr, and goes on.
 //!
 //! Settings are environment variables (`softgpu::device`). In-process tests find more functions with `dlsym`
 //! ([`instruments`]).
