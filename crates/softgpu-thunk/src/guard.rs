@@ -17,9 +17,16 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Status>) -> Status {
 }
 
 /// The device, or the status that says that there is none. Why is said once, on stderr.
+///
+/// A child that was forked from a process with a device has none: the threads of its queues are not in it, and waiting for them would
+/// never end. As with the real thunk, such a child must not use the GPU.
 pub(crate) fn device() -> Result<Arc<Device>, Status> {
-    use std::sync::Once;
+    use std::sync::{Once, OnceLock};
     static SAID: Once = Once::new();
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    if *PROCESS.get_or_init(std::process::id) != std::process::id() {
+        return Err(Status::KernelIoChannelNotOpened);
+    }
     Device::global().map_err(|error| {
         SAID.call_once(|| say(&error));
         Status::KernelIoChannelNotOpened

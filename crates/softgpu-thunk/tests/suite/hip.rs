@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{expect, hip_program, run, skip};
 
-const RIGHT: &str = "18 right, 0 wrong";
+const RIGHT: &str = "19 right, 0 wrong";
 
 #[test]
 fn kernels_are_right_at_every_level_of_optimisation() {
@@ -60,6 +60,15 @@ fn a_kernel_that_cannot_go_on_is_an_error_and_never_a_completion() {
         assert!(line.is_some_and(|l| l.contains(ours)), "{kernel}: {err}");
         assert!(err.contains(theirs), "{kernel}: {err}");
     }
+}
+
+#[test]
+fn threads_allocate_copy_launch_and_free_at_the_same_time() {
+    let Some(program) = hip_program("threads", "-O2", &[]) else { return };
+    for _ in 0..5 {
+        expect(&program, &[], &[], "threads ok");
+    }
+    expect(&program, &[], &[("HSA_ENABLE_SDMA", "0")], "threads ok");
 }
 
 /// A library of others, with its own kernels: what it generates against published vectors and its engines on the host.

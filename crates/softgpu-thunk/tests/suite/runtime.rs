@@ -37,6 +37,12 @@ fn a_copy_from_freed_memory_is_a_memory_fault() {
 }
 
 #[test]
+fn a_forked_child_has_no_device() {
+    let Some(program) = c_program("fork") else { return };
+    expect(&program, &[], &[], "fork ok");
+}
+
+#[test]
 fn the_library_works_preloaded() {
     let Some(program) = c_program("errors") else { return };
     let library = library_dir().join("libhsakmt.so.1");

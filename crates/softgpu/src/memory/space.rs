@@ -139,7 +139,8 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Notes memory of the program that the GPU may be given; it is not mapped yet.
+    /// Notes memory of the program that the GPU may be given; it is not mapped yet. An address may be registered several times, by
+    /// several threads and with different sizes: the largest counts until the last registration is taken back.
     ///
     /// # Errors
     /// [`MemoryError::BadRange`] for no bytes or a range past the end of the address space.
@@ -159,7 +160,11 @@ impl AddressSpace {
             user_data: 0,
         });
         known.count += 1;
+        let grown = bytes > known.bytes && known.mapped > 0;
         known.bytes = known.bytes.max(bytes);
+        if grown {
+            self.publish(&inner);
+        }
         Ok(())
     }
 
@@ -198,14 +203,18 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Takes the GPU's access away; what is not mapped stays so.
+    /// Takes the GPU's access away: from an allocation at once, from a registration with the last of its mappings. What is not mapped
+    /// stays so.
     ///
     /// # Errors
     /// [`MemoryError::Unknown`] when `address` is the start of no allocation or registration.
     pub fn unmap(&self, address: u64) -> Result<(), MemoryError> {
         let mut inner = self.lock();
-        let was = std::mem::take(mapped_mut(&mut inner, address)?);
-        if was > 0 {
+        let registered = !inner.allocations.contains_key(&address);
+        let mapped = mapped_mut(&mut inner, address)?;
+        let was = *mapped;
+        *mapped = if registered { was.saturating_sub(1) } else { 0 };
+        if was > 0 && *mapped == 0 {
             self.publish(&inner);
         }
         Ok(())

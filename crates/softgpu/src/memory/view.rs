@@ -128,4 +128,24 @@ mod tests {
         space.deregister(a + 16).unwrap();
         assert!(!ok(a + 16, 1));
     }
+
+    #[test]
+    fn an_address_that_is_registered_twice_stays_mapped_for_the_other() {
+        let space = AddressSpace::new(0);
+        let buffer = vec![0u8; 5 * 4096];
+        let a = buffer.as_ptr() as u64 & !4095;
+        let ok = |n: u64| View::new(&space, None).host(a, n, true).is_ok();
+        space.register(a, 4096, 0).unwrap();
+        space.map(a).unwrap();
+        // Another thread, more bytes: as a heap hands them out again while the runtime has not let go of them yet.
+        space.register(a, 4 * 4096, 0).unwrap();
+        space.map(a).unwrap();
+        assert!(ok(4 * 4096));
+        space.unmap(a).unwrap();
+        space.deregister(a).unwrap();
+        assert!(ok(4 * 4096));
+        space.unmap(a).unwrap();
+        assert!(!ok(1));
+        space.deregister(a).unwrap();
+    }
 }
