@@ -1,5 +1,5 @@
-//! docs/counters.md is written from the catalogue. `KREPLAY_WRITE_DOCS=1 cargo test -p kreplay-hsa --test counters_page`
-//! writes it anew.
+//! docs/counters.md is written from the catalogue. `KREPLAY_WRITE_DOCS=1 cargo test -p kreplay-hsa --test
+//! counters_page` writes it anew.
 
 use kreplay_engine::Request;
 use kreplay_hsa::counters::{Catalogue, Set};
@@ -13,37 +13,37 @@ const INTRODUCTION: &str = "\
 <!-- Written by the test counters_page of kreplay-hsa; KREPLAY_WRITE_DOCS=1 writes it anew. -->
 
 `kreplay counters` lists what a device can count, `kreplay plan -c …` tells in how many passes. Both work without the
-device: they know the chips on this page. Where the device is there, its own library has the last word on what
-exists.
+device: they know the chips on this page. Where the device is there, its own library has the last word on what exists.
 
 ## How counting works
 
-A chip has counter **blocks**: SQ counts waves and instructions, TA, TD and TCP the vector memory path through the L1, TCC (GL2C
-on gfx11) the L2, SPI the launch of waves, GRBM clocks, CPC and CPF the command processor. Each instance of a block has a few **slots**, and
-an event takes one slot in each instance. Values are sums over all instances.
+A chip has counter **blocks**: SQ counts waves and instructions, TA, TD and TCP the vector memory path through the L1,
+TCC (GL2C on gfx11) the L2, SPI the launch of waves, GRBM clocks, CPC and CPF the command processor. Each instance of
+a block has a few **slots**, and an event takes one slot in each instance. Values are sums over all instances.
 
-Blocks count independently of each other. So with *n* events of a block that has *s* slots, *n/s* passes (rounded up) are
-needed, and the largest such number over all blocks is both the least and what the planner makes. Events keep the
-order of the request, so that the counters of one metric mostly meet in one pass. Where they do not, the metric stands in
-the pass that completes it, and is computed from values of several passes, which saw the same memory.
+Blocks count independently of each other. So with *n* events of a block that has *s* slots, *n/s* passes (rounded up)
+are needed, and the largest such number over all blocks is both the least and what the planner makes. Events keep the
+order of the request, so that the counters of one metric mostly meet in one pass. Where they do not, the metric stands
+in the pass that completes it, and is computed from values of several passes, which saw the same memory.
 
 In a pass, one packet lets the counters run; one packet before and one after each dispatch read them; one packet stops
-them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two
-dispatches is not in it, and one reprogramming serves all dispatches of a window.
+them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two dispatches
+is not in it, and one reprogramming serves all dispatches of a window.
 
 A metric that would divide by zero has no value and is left out.
 
 ## The software GPU
 
-The software GPU counts under AMD's names and event numbers, with the slots of a gfx90a. Its values are **simulated**, and are
-labelled so wherever they are shown. Counts of waves, instructions, lanes, lines and bytes are exact. Cycles are a
-model: one for each wave instruction, as if one SIMD executed them one after the other, so metrics that are shares of
-time are left out. There are no caches: every access goes through to memory. Counters whose real
-meaning is not simulated (cache hits, stalls, latencies) are not offered. Counters named `SOFT_…` are its own; no
-hardware has them.
+The software GPU counts under AMD's names and event numbers, with the slots of a gfx90a. Its values are **simulated**,
+and are labelled so wherever they are shown. Counts of waves, instructions, lanes, lines and bytes are exact. Cycles
+are a model: one for each wave instruction, as if one SIMD executed them one after the other, so metrics that are
+shares of time are left out. There are no caches: every access goes through to memory. Counters whose real meaning is
+not simulated (cache hits, stalls, latencies) are not offered. Counters named `SOFT_…` are its own; no hardware has
+them.
 
-What was only run on the software GPU: everything on this page. The event numbers, slots and instances of real chips are those that
-AMD publishes in the counter definitions of ROCm's profilers and in the block tables of its AQL profile library.
+What was only run on the software GPU: everything on this page. The event numbers, slots and instances of real chips
+are those that AMD publishes in the counter definitions of ROCm's profilers and in the block tables of its AQL profile
+library.
 ";
 
 fn page() -> String {

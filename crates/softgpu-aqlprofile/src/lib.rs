@@ -1,14 +1,14 @@
 //! libhsa-amd-aqlprofile64.so of the software GPU: simulated counters through the vendor interface.
 //!
-//! ROCr opens a library of this name for `hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, …)`, and
-//! tools open it themselves. It exports the functions of version 1 of that table. It talks to no device: it fills command
-//! buffers and packets, which a profiler submits, and decodes what the device's packet processor
+//! ROCr opens a library of this name for `hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, …)`,
+//! and tools open it themselves. It exports the functions of version 1 of that table. It talks to no device: it fills
+//! command buffers and packets, which a profiler submits, and decodes what the device's packet processor
 //! (`softgpu::pmc::CounterBank`) stored.
 //!
 //! # What a profiler does
 //!
-//! 1. Fills a profile: agent, events (block, instance, event number), a command buffer and an output buffer that the device can
-//!    reach, of the sizes that `get_info` tells.
+//! 1. Fills a profile: agent, events (block, instance, event number), a command buffer and an output buffer that the
+//!    device can reach, of the sizes that `get_info` tells.
 //! 2. `start` writes all three command lists into the command buffer and makes the start packet; `read` and `stop` make
 //!    packets for lists that are there already. Packets are vendor packets without header and completion signal.
 //! 3. Submits start, kernels, read, …, stop. Each read stores all values into the output buffer; counters go on.

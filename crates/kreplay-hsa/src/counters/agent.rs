@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The counters of an agent, counted with packets on its queue.
 ///
-/// In a pass a *start* packet lets the counters run, a *read* packet before and one after each dispatch take their values, and a *stop* packet
-/// ends it. A dispatch's value is the difference of its two readings, summed over all instances: the agent's own work between dispatches is not in it.
+/// In a pass a *start* packet lets the counters run, a *read* packet before and one after each dispatch take their
+/// values, and a *stop* packet ends it. A dispatch's value is the difference of its two readings, summed over all
+/// instances: the agent's own work between dispatches is not in it.
 pub struct AqlCounters<Q: PacketQueue> {
     queue: Arc<Q>,
     decoder: Arc<Decoder>,

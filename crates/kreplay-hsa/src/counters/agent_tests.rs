@@ -381,7 +381,8 @@ fn an_unknown_chip_is_told_with_the_known_ones() {
 
 #[test]
 fn the_library_decides_what_a_real_agents_list_holds() {
-    // The software GPU's library behind an agent that does not call itself simulated: the list is what the library offers.
+    // The software GPU's library behind an agent that does not call itself simulated: the list is what the library
+    // offers.
     let queue = Arc::new(Queue::default());
     let counters = AqlCounters::new(queue, library(), 1, "gfx90a", false, DEVICE).expect("counters");
     assert!(counters.catalogue().counter("SQ_WAVES").is_some());

@@ -100,8 +100,8 @@ impl Decoder {
         Some((self.catalogue.block(counter.block)?.id, counter.event))
     }
 
-    /// A metric from the counters of its pass, or else of the nearest pass before it. `None` where a counter is missing or the metric is not
-    /// defined (a division by zero).
+    /// A metric from the counters of its pass, or else of the nearest pass before it. `None` where a counter is missing
+    /// or the metric is not defined (a division by zero).
     fn metric(&self, name: &str, dispatch: u32, pass: u32, values: &Values<'_>) -> Option<f64> {
         let value = |name: &str| {
             self.device.constant(name).or_else(|| {

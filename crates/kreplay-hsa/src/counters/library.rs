@@ -26,8 +26,8 @@ pub struct Library {
 
 fn unavailable(what: impl std::fmt::Display) -> CountersError {
     CountersError::Unavailable(format!(
-        "{what}. The AQL profile library ({}) counts on AMD GPUs; it comes with ROCm's profiler packages (hsa-amd-aqlprofile), \
-         and with kreplay for the software GPU",
+        "{what}. The AQL profile library ({}) counts on AMD GPUs; it comes with ROCm's profiler packages \
+         (hsa-amd-aqlprofile), and with kreplay for the software GPU",
         FILE.to_string_lossy()
     ))
 }
@@ -58,7 +58,8 @@ impl Library {
     /// # Errors
     /// [`CountersError::Unavailable`] when there is no such library, or it lacks a function.
     pub fn open() -> Result<Self, CountersError> {
-        // SAFETY: a C string. The library's initialisers are the vendor's, and ROCr would run them too. It is never closed.
+        // SAFETY: a C string. The library's initialisers are the vendor's, and ROCr would run them too. It is never
+        // closed.
         let library = unsafe { libc::dlopen(FILE.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
             // SAFETY: the error of the call above, on this thread.
@@ -163,8 +164,8 @@ impl Library {
         Ok(result)
     }
 
-    /// What a read stored: each event with a sample's value, in the library's order, which is the same for every read of
-    /// the same events.
+    /// What a read stored: each event with a sample's value, in the library's order, which is the same for every read
+    /// of the same events.
     pub(super) fn decode(
         &self,
         agent: u64,

@@ -2,11 +2,11 @@
 //!
 //! Blocks count independently of each other, so with `n_b` events of block `b` and `s_b` slots, a pass can hold at most
 //! `s_b` of them, and `max over b of ⌈n_b / s_b⌉` passes are both needed and enough: each block deals its events out
-//! `s_b` at a time, and pass `k` is what every block has for it. Within a block events keep the request's order, so that the
-//! counters of one metric mostly meet in one pass.
+//! `s_b` at a time, and pass `k` is what every block has for it. Within a block events keep the request's order, so
+//! that the counters of one metric mostly meet in one pass.
 
-/// For each event, given by its block's number, the pass it is counted in, from 0; and how many passes that makes. `slots` answers for
-/// a block's slots, at least 1.
+/// For each event, given by its block's number, the pass it is counted in, from 0; and how many passes that makes.
+/// `slots` answers for a block's slots, at least 1.
 pub fn pack(blocks: &[u32], slots: impl Fn(u32) -> u32) -> (Vec<u32>, u32) {
     let mut dealt = std::collections::BTreeMap::<u32, u32>::new();
     let places: Vec<u32> = blocks

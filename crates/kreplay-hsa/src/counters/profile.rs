@@ -1,8 +1,8 @@
 //! The profiles of one group of counters: one for each reading, all of the same events.
 //!
-//! A read packet always stores to the output buffer that its profile was started with, so every reading of a window has a
-//! profile of its own; the start packet of the first lets the counters of all count. Command lists depend on nothing but events and buffers, so
-//! profiles are made once and used again in every window of the same plan.
+//! A read packet always stores to the output buffer that its profile was started with, so every reading of a window has
+//! a profile of its own; the start packet of the first lets the counters of all count. Command lists depend on nothing
+//! but events and buffers, so profiles are made once and used again in every window of the same plan.
 
 use super::catalogue::{Catalogue, Counter};
 use super::ffi::{Event, INFO_COMMAND_BUFFER_SIZE, INFO_PMC_DATA_SIZE, INVALID_ARGUMENT, Packet, Profile};

@@ -15,12 +15,12 @@ pub struct SharedBuffer {
 
 /// The agent's own queue, as the counters use it.
 ///
-/// A packet is a whole AQL packet of 16 words: a vendor packet whose header has the barrier bit and system fences set, so it begins
-/// when everything before it has ended, and what it stores can be seen by the host. It has no completion signal. The header (the low half of word 0) is to be
-/// stored last, as for any AQL packet.
+/// A packet is a whole AQL packet of 16 words: a vendor packet whose header has the barrier bit and system fences set,
+/// so it begins when everything before it has ended, and what it stores can be seen by the host. It has no completion
+/// signal. The header (the low half of word 0) is to be stored last, as for any AQL packet.
 ///
-/// The dispatches that are counted go through the same queue: that orders them with the packets, and on real hardware only
-/// the kernels of a queue count on which a start packet has run.
+/// The dispatches that are counted go through the same queue: that orders them with the packets, and on real hardware
+/// only the kernels of a queue count on which a start packet has run.
 ///
 /// # Safety
 /// Host and device may read and write `bytes` bytes at `address` of a buffer, until it is given back.

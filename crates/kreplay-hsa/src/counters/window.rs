@@ -33,7 +33,8 @@ impl Counted {
         reading
     }
 
-    /// A dispatch was submitted: the number of the reading after it, or `None` when it was not the last to be announced.
+    /// A dispatch was submitted: the number of the reading after it, or `None` when it was not the last to be
+    /// announced.
     pub(super) fn after(&mut self, dispatch: u32) -> Option<usize> {
         let around = self.around.last_mut().filter(|around| around.dispatch == dispatch && !around.complete)?;
         around.complete = true;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 /// A piece of work.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread, begun when the first work comes. Work is done in order. Dropping this does not wait: the thread does what is
-/// left, and ends.
+/// The thread, begun when the first work comes. Work is done in order. Dropping this does not wait: the thread does
+/// what is left, and ends.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     thread: Mutex<Option<Sender<Job>>>,

@@ -57,8 +57,8 @@ impl CounterBank {
     /// Executes an indirect buffer ([`ib`]): all of it, or nothing when it holds anything unknown.
     ///
     /// # Errors
-    /// [`Fault::BadDispatch`] for a packet that is not known, for events that do not exist or do not fit the slots, and for a read of
-    /// events that were not started. [`Fault::BadAddress`] when the output is not mapped, with `pc` 0.
+    /// [`Fault::BadDispatch`] for a packet that is not known, for events that do not exist or do not fit the slots, and
+    /// for a read of events that were not started. [`Fault::BadAddress`] when the output is not mapped, with `pc` 0.
     pub fn execute_ib(&self, words: &[u32], memory: &dyn Memory) -> Result<(), Fault> {
         for command in ib::decode(words)? {
             self.execute(command, memory)?;

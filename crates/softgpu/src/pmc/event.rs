@@ -83,7 +83,8 @@ fn lines(s: &ExecStats) -> u64 {
 
 use BlockId as B;
 
-/// Everything that is simulated, in the order of blocks and event numbers. Numbers: AMD's counter definitions for gfx90a.
+/// Everything that is simulated, in the order of blocks and event numbers. Numbers: AMD's counter definitions for
+/// gfx90a.
 pub const EVENTS: &[SimEvent] = &[
     each(
         "GRBM_COUNT",

@@ -21,7 +21,8 @@
 //!   counts, so they change nothing.
 //!
 //! The vendor packet (64 bytes) is the one that ROCr itself uses for PM4: header, then format 1 in the upper half of
-//! word 0, a PM4 `INDIRECT_BUFFER` packet (opcode 0x3f) in words 1…4 with address and size, 10 in word 5, and the completion signal in words 14 and 15.
+//! word 0, a PM4 `INDIRECT_BUFFER` packet (opcode 0x3f) in words 1…4 with address and size, 10 in word 5, and the
+//! completion signal in words 14 and 15.
 
 use super::block::BlockId;
 use super::select::Selected;
@@ -151,8 +152,8 @@ impl Command {
 /// Reads an indirect buffer: all its commands, or a fault for the first thing that is not known, so that nothing of a
 /// bad buffer takes effect.
 ///
-/// Two packets that are not ours do nothing here and are let pass: `NOP` without the magic, and `ACQUIRE_MEM`, with which
-/// ROCr invalidates instruction caches that the software GPU does not have.
+/// Two packets that are not ours do nothing here and are let pass: `NOP` without the magic, and `ACQUIRE_MEM`, with
+/// which ROCr invalidates instruction caches that the software GPU does not have.
 ///
 /// # Errors
 /// [`Fault::BadDispatch`] for any other packet, and for one that is cut short.

@@ -13,13 +13,14 @@
 //!   ([`BLOCKS`]), so a request of more events needs more passes; selecting more events of a block than it has slots
 //!   is a fault;
 //! - the **events** have the real names and event ids. Each says in words what the simulation counts
-//!   ([`SimEvent::definition`]), computed exactly from what the interpreter reports ([`ExecStats`]). An event whose real meaning
-//!   is not simulated (cache hits, stalls, latencies, …) is not offered at all;
+//!   ([`SimEvent::definition`]), computed exactly from what the interpreter reports ([`ExecStats`]). An event whose
+//!   real meaning is not simulated (cache hits, stalls, latencies, …) is not offered at all;
 //! - counters **count on while they are read**, and stand still after a stop, as the hardware's do. Every dispatch on
 //!   every queue of the device counts.
 //!
-//! What is a model and not a count: cycles and caches. The clock advances by one for each wave instruction, as if one SIMD
-//! executed them all one after the other, and caches keep nothing. Whoever shows these values says that they are simulated.
+//! What is a model and not a count: cycles and caches. The clock advances by one for each wave instruction, as if one
+//! SIMD executed them all one after the other, and caches keep nothing. Whoever shows these values says that they are
+//! simulated.
 //!
 //! [`ExecStats`]: crate::contract::ExecStats
 

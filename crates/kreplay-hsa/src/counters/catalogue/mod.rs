@@ -73,7 +73,8 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The catalogue of a chip, by the name that HSA gives its agent (`gfx90a`, also with features after a colon). With
-    /// `simulated`, only what the software GPU offers, which is a gfx90a. `None` for a chip whose counters are not known.
+    /// `simulated`, only what the software GPU offers, which is a gfx90a. `None` for a chip whose counters are not
+    /// known.
     pub fn of(agent: &str, simulated: bool) -> Option<Self> {
         let chip = chips::find(agent)?;
         if simulated && chip.name != soft::CHIP {
@@ -143,8 +144,8 @@ impl Catalogue {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// Keeps what the device really has: `probe` answers, for a block, with its slots and instances, or `None` when it cannot
-    /// be counted; then `offered` for each counter.
+    /// Keeps what the device really has: `probe` answers, for a block, with its slots and instances, or `None` when it
+    /// cannot be counted; then `offered` for each counter.
     pub fn probe(&mut self, probe: impl Fn(&Block) -> Option<Block>, offered: impl Fn(&Counter, &Block) -> bool) {
         self.blocks = self.blocks.iter().filter_map(probe).collect();
         let blocks = std::mem::take(&mut self.blocks);
@@ -178,8 +179,9 @@ impl Catalogue {
         counters.chain(metrics).collect()
     }
 
-    /// Packs a request into the fewest passes. The counters that a metric needs are counted and reported too. A metric stands in the pass that completes
-    /// it. A repeated request is the whole plan again. A request without names takes only times.
+    /// Packs a request into the fewest passes. The counters that a metric needs are counted and reported too. A metric
+    /// stands in the pass that completes it. A repeated request is the whole plan again. A request without names takes
+    /// only times.
     ///
     /// # Errors
     /// [`PlanError::Unknown`] for the first name that is not here.

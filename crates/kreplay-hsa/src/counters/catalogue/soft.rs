@@ -45,8 +45,8 @@ pub(super) const OWN: &[Counter] = &[
     own("SOFT_BARRIERS", 6, "barriers", "barriers that waves reach"),
 ];
 
-/// Whether a metric says anything there. Its clock runs as if one SIMD executed all waves one after the other, so shares of
-/// the device's time say nothing.
+/// Whether a metric says anything there. Its clock runs as if one SIMD executed all waves one after the other, so
+/// shares of the device's time say nothing.
 pub(super) fn meaningful(metric: &Metric) -> bool {
     !metric.expression.names().contains(&"GRBM_GUI_ACTIVE")
 }
