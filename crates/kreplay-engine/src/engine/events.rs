@@ -23,6 +23,14 @@ impl<A: Agent> Engine<A> {
         generation
     }
 
+    /// What is known of a live region has changed: who can write it, or whether it can be copied. It counts as a new
+    /// generation from here on. Waits like [`Engine::region_born`].
+    pub fn region_changed(&self, region: Region) -> Generation {
+        let (generation, displaced) = self.change(|inventory| inventory.born(region));
+        self.gone(&displaced);
+        generation
+    }
+
     /// The region with this base is about to be freed; call it *before* the free. Waits while a window of another
     /// thread is open. `None` when no such region is known.
     pub fn region_retire(&self, base: u64) -> Option<Retired> {

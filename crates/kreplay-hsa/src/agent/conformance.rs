@@ -119,6 +119,7 @@ fn find_gpu(api: &Api) -> Result<Gpu, String> {
 fn runtime() -> Result<&'static Runtime, String> {
     // SAFETY: handles and functions of the runtime, which any thread may use.
     struct Shared(Result<Runtime, String>);
+    // SAFETY: handles and functions of the runtime, which any thread may use.
     unsafe impl Send for Shared {}
     // SAFETY: as above.
     unsafe impl Sync for Shared {}

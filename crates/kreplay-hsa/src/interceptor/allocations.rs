@@ -36,6 +36,10 @@ pub(super) struct Allocation {
     pub(super) writers: Writers,
     /// Bytes of the device's pool that it takes.
     pub(super) pool_bytes: u64,
+    /// For host memory: the GPUs that were given access, one bit each.
+    pub(super) access: u64,
+    /// Whether the host reads it at this address too.
+    pub(super) host_address: bool,
 }
 
 /// Live allocations by address.
@@ -52,6 +56,20 @@ impl Allocations {
         let live = self.lock();
         let (_, allocation) = live.range(..=address).next_back()?;
         allocation.range.contains(address).then(|| allocation.clone())
+    }
+}
+
+impl Allocations {
+    /// Host memory around `address` that this GPU can reach.
+    pub(super) fn lendable(&self, address: u64, unit: usize) -> Option<Allocation> {
+        self.around(address).filter(|allocation| {
+            allocation.kind == RegionKind::Host { copyable: false } && allocation.access >> (unit & 63) & 1 == 1
+        })
+    }
+
+    /// Whether there is an allocation of exactly this range.
+    pub(super) fn is_live(&self, range: Range) -> bool {
+        self.lock().get(&range.base).is_some_and(|allocation| allocation.range == range)
     }
 }
 
@@ -159,7 +177,15 @@ impl Backend {
         };
         let seen = owner.is_some() && !pool.is_fine();
         let writers = if seen { Writers::Seen } else { Writers::Others };
-        Allocation { range, kind, owner, writers, pool_bytes: if owner.is_some() { range.bytes } else { 0 } }
+        Allocation {
+            range,
+            kind,
+            owner,
+            writers,
+            pool_bytes: if owner.is_some() { range.bytes } else { 0 },
+            access: 0,
+            host_address: owner.is_none(),
+        }
     }
 
     fn allocated(&self, pool: u64, flags: u32, address: *mut *mut c_void, bytes: usize) {
@@ -172,10 +198,34 @@ impl Backend {
     }
 
     /// Memory that is neither the runtime's nor captured.
-    pub(super) fn foreign(&self, base: u64, bytes: u64, kind: RegionKind) {
+    pub(super) fn foreign(&self, base: u64, bytes: u64, kind: RegionKind, access: u64) {
         if self.allocations.around(base).is_none() {
             let range = Range::new(base, bytes);
-            self.born(Allocation { range, kind, owner: None, writers: Writers::Others, pool_bytes: 0 });
+            self.born(Allocation {
+                range,
+                kind,
+                owner: None,
+                writers: Writers::Others,
+                pool_bytes: 0,
+                access,
+                host_address: false,
+            });
+        }
+    }
+
+    /// The GPUs among these agents, one bit each.
+    pub(super) fn bits(&self, agents: &[AgentHandle]) -> u64 {
+        let units = self.units().iter().take(64).enumerate();
+        units.filter(|(_, unit)| agents.contains(&unit.handle())).fold(0, |bits, (index, _)| bits | 1 << index)
+    }
+
+    /// These GPUs, and no others, were given access to host memory.
+    fn accessible(&self, address: u64, access: u64) {
+        let mut live = self.allocations.lock();
+        if let Some((_, allocation)) = live.range_mut(..=address).next_back()
+            && allocation.range.contains(address)
+        {
+            allocation.access = access;
         }
     }
 
@@ -185,7 +235,7 @@ impl Backend {
         let Some(owner) = allocation.owner else { return };
         let others: Vec<usize> = (0..self.units().len()).filter(|index| *index != owner && with(*index)).collect();
         for index in &others {
-            self.units()[*index].engine.region_born(Region {
+            self.units()[*index].engine.region_changed(Region {
                 range: allocation.range,
                 kind: RegionKind::Imported,
                 writers: Writers::Others,
@@ -195,7 +245,7 @@ impl Backend {
             if let Some(live) = self.allocations.lock().get_mut(&allocation.range.base) {
                 live.writers = Writers::Others;
             }
-            self.units()[owner].engine.region_born(Region {
+            self.units()[owner].engine.region_changed(Region {
                 range: allocation.range,
                 kind: allocation.kind,
                 writers: Writers::Others,
@@ -281,10 +331,11 @@ pub(super) unsafe extern "C" fn allow_access(
     let Some(backend) = backend() else { return Status::ERROR };
     // SAFETY: the program's own arguments.
     let status = unsafe { (backend.api.allow_access)(count, agents, flags, address) };
-    if status.is_ok() && backend.is_on() && backend.units().len() > 1 && !agents.is_null() {
+    if status.is_ok() && backend.is_on() && !agents.is_null() {
         let ours = || {
             // SAFETY: the call that got the same list succeeded.
             let allowed = unsafe { std::slice::from_raw_parts(agents, count as usize) };
+            backend.accessible(address as u64, backend.bits(allowed));
             backend.shared(address as u64, |index| {
                 backend.units().get(index).is_some_and(|unit| allowed.contains(&unit.handle()))
             });

@@ -18,7 +18,8 @@ pub(super) unsafe extern "C" fn memory_lock(
     let Some(backend) = backend() else { return Status::ERROR };
     // SAFETY: the program's own arguments.
     let status = unsafe { (backend.api.memory_lock)(host, bytes, agents, count, address) };
-    locked(backend, status, bytes, address);
+    // SAFETY: the call that got the same list succeeded, or it is not looked at.
+    unsafe { locked(backend, status, bytes, agents, count, address) };
     status
 }
 
@@ -35,16 +36,36 @@ pub(super) unsafe extern "C" fn lock_to_pool(
     let Some(backend) = backend() else { return Status::ERROR };
     // SAFETY: the program's own arguments.
     let status = unsafe { (backend.api.lock_to_pool)(host, bytes, agents, count, pool, flags, address) };
-    locked(backend, status, bytes, address);
+    // SAFETY: the call that got the same list succeeded, or it is not looked at.
+    unsafe { locked(backend, status, bytes, agents, count, address) };
     status
 }
 
-fn locked(backend: &Backend, status: Status, bytes: usize, address: *mut *mut c_void) {
-    if status.is_ok() && backend.is_on() && !address.is_null() {
-        // SAFETY: the call that filled it succeeded.
-        let base = unsafe { *address } as u64;
-        guard("a lock", || backend.foreign(base, bytes as u64, RegionKind::Host { copyable: false }), || ());
+/// # Safety
+/// When `status` is a success, `agents` has `count` agents (0: all) and `address` was filled.
+unsafe fn locked(
+    backend: &Backend,
+    status: Status,
+    bytes: usize,
+    agents: *const AgentHandle,
+    count: c_int,
+    address: *mut *mut c_void,
+) {
+    if !status.is_ok() || !backend.is_on() || address.is_null() {
+        return;
     }
+    let ours = || {
+        let access = if count <= 0 || agents.is_null() {
+            u64::MAX
+        } else {
+            // SAFETY: the caller's.
+            backend.bits(unsafe { std::slice::from_raw_parts(agents, count as usize) })
+        };
+        // SAFETY: the caller's.
+        let base = unsafe { *address } as u64;
+        backend.foreign(base, bytes as u64, RegionKind::Host { copyable: false }, access);
+    };
+    guard("a lock", ours, || ());
 }
 
 /// `hsa_amd_memory_unlock`.
@@ -88,7 +109,7 @@ pub(super) unsafe extern "C" fn ipc_attach(
     if status.is_ok() && backend.is_on() && !address.is_null() {
         // SAFETY: the call that filled it succeeded.
         let base = unsafe { *address } as u64;
-        guard("hsa_amd_ipc_memory_attach", || backend.foreign(base, bytes as u64, RegionKind::Imported), || ());
+        guard("hsa_amd_ipc_memory_attach", || backend.foreign(base, bytes as u64, RegionKind::Imported, 0), || ());
     }
     status
 }
@@ -119,7 +140,7 @@ pub(super) unsafe extern "C" fn interop_map(
     if status.is_ok() && backend.is_on() && !address.is_null() && !bytes.is_null() {
         // SAFETY: the call that filled both succeeded.
         let (base, bytes) = unsafe { (*address as u64, *bytes as u64) };
-        guard("hsa_amd_interop_map_buffer", || backend.foreign(base, bytes, RegionKind::Imported), || ());
+        guard("hsa_amd_interop_map_buffer", || backend.foreign(base, bytes, RegionKind::Imported, 0), || ());
     }
     status
 }
@@ -144,7 +165,7 @@ pub(super) unsafe extern "C" fn svm_set(
     let status = unsafe { original(address, bytes, attributes, count) };
     if status.is_ok() && backend.is_on() {
         let kind = RegionKind::Managed { copyable: false };
-        guard("hsa_amd_svm_attributes_set", || backend.foreign(address as u64, bytes as u64, kind), || ());
+        guard("hsa_amd_svm_attributes_set", || backend.foreign(address as u64, bytes as u64, kind, 0), || ());
     }
     status
 }

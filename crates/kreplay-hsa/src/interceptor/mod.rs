@@ -25,6 +25,7 @@ mod copies;
 mod foreign;
 mod guard;
 mod install;
+mod lending;
 mod machine;
 mod queues;
 mod state;

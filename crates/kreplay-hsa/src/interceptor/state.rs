@@ -4,6 +4,7 @@ use super::allocations::Allocations;
 use super::code::Code;
 use super::copies::Copies;
 use super::guard;
+use super::lending::Loans;
 use super::machine::Machine;
 use super::queues::Queues;
 use super::unit::Unit;
@@ -35,6 +36,8 @@ pub(crate) struct Backend {
     pub(crate) copies: Copies,
     /// Queues of the program.
     pub(super) queues: Queues,
+    /// Host memory that windows capture.
+    pub(super) loans: Loans,
     machine: OnceLock<Machine>,
     /// Whether nothing is to be intercepted any more.
     off: AtomicBool,
@@ -71,6 +74,7 @@ impl Backend {
             code: Code::default(),
             copies: Copies::new(api),
             queues: Queues::default(),
+            loans: Loans::default(),
             machine: OnceLock::new(),
             off: AtomicBool::new(false),
             finished: AtomicBool::new(false),

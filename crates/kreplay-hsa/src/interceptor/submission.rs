@@ -119,6 +119,11 @@ impl Submission<'_> {
             // The barriers before it would have to run first, and packets can be handed on only once.
             info.traits.decline = Some(Decline::MultiPacket);
         }
+        // Kept until the window is closed or the packets were passed on.
+        let _lent = match &info.arguments {
+            Arguments::Known(bytes) => Some(self.backend.lend(self.queue.unit, bytes)),
+            _ => None,
+        };
         let record = || match &info.arguments {
             Arguments::Known(bytes) => {
                 HsaWork::record(&self.unit.agent, &dispatch, bytes).map_err(|error| match error {

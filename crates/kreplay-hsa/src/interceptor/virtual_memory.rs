@@ -37,7 +37,15 @@ fn mapped(backend: &Backend, base: u64, bytes: u64, handle: MemoryHandle) {
         .and_then(|pool| backend.units().iter().position(|unit| unit.handle() == pool.owner));
     // Other devices may be given access at any time, and the same memory may be mapped twice: nobody's shadow is believed.
     let kind = if owner.is_some() { RegionKind::Mapped } else { RegionKind::Imported };
-    backend.born(Allocation { range: Range::new(base, bytes), kind, owner, writers: Writers::Others, pool_bytes: 0 });
+    backend.born(Allocation {
+        range: Range::new(base, bytes),
+        kind,
+        owner,
+        writers: Writers::Others,
+        pool_bytes: 0,
+        access: 0,
+        host_address: false,
+    });
 }
 
 /// `hsa_amd_vmem_unmap`.
