@@ -116,6 +116,14 @@ int main() {
     for (int i = 0; i < ints; i++) CHECK((before[i] != after[i]) == (i == 1500));
     CHECK(softgpu_fault_clear() == 0);
 
+    // Without an address it is in the page behind those that the kernel wrote.
+    before = host(other, ints);
+    CHECK(softgpu_fault_inject("escaped-write:n=1") == 0);
+    bump<<<1, 64>>>(other, 64);
+    after = host(other, ints);
+    for (int i = 64; i < ints; i++) CHECK((before[i] ^ after[i]) == (i == 1024 ? 0x5a : 0));
+    CHECK(softgpu_fault_clear() == 0);
+
     // Somebody else's write before the dispatch.
     snprintf(text, sizeof text, "foreign-write:n=1,address=%p,bytes=0102", (void *)(other + 9));
     CHECK(softgpu_fault_inject(text) == 0);

@@ -9,7 +9,7 @@
 //! | `drop-signal:n=N` | the Nth dispatch runs, but its completion signal is never decremented |
 //! | `spin:n=N` | the Nth dispatch does not begin until faults are taken out; it ends without completing when its queue is destroyed |
 //! | `missed-write:n=N[,chunk=4096]` | what the Nth dispatch stored in the first chunk it changed is undone |
-//! | `escaped-write:n=N[,address=A]` | the Nth dispatch also changes a byte at A, or in a page that it did not write |
+//! | `escaped-write:n=N[,address=A]` | the Nth dispatch also changes a byte at A, or in the page behind those that it wrote |
 //! | `foreign-write:n=N,address=A,bytes=HEX` | before the Nth dispatch somebody else writes these bytes |
 //! | `corrupt-copy:n=N` | the Nth SDMA copy gets one byte wrong |
 //! | `queue-error:n=N[,code=C]` | the Nth dispatch becomes a queue error with inactive-signal value C (default: illegal instruction) |

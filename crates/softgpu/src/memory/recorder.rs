@@ -129,7 +129,9 @@ impl Recorder {
         self.shard(page).contains_key(&page)
     }
 
-    fn pages(&self) -> Vec<u64> {
+    /// Addresses of the pages that the dispatch stored to, in order.
+    #[must_use]
+    pub fn pages(&self) -> Vec<u64> {
         let lock = |s: &Mutex<HashMap<u64, Box<Page>>>| -> Vec<u64> {
             s.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
         };

@@ -141,12 +141,7 @@ fn misbehave(device: &Device, hit: &Hit, recorder: &Recorder) -> Result<(), Stop
         }
     }
     if let Some(wanted) = hit.escaped_write {
-        let elsewhere = || {
-            let pages =
-                device.memory.mapped_vram().into_iter().flat_map(|(base, end)| (base..end).step_by(PAGE as usize));
-            pages.into_iter().find(|&page| !recorder.touched_page(page))
-        };
-        match wanted.or_else(elsewhere) {
+        match wanted.or_else(|| untouched_page(device, recorder)) {
             None => crate::device::say(&"escaped-write put in, but the dispatch wrote to every page there is"),
             Some(address) => {
                 let view = View::new(&device.memory, None);
@@ -157,6 +152,16 @@ fn misbehave(device: &Device, hit: &Hit, recorder: &Recorder) -> Result<(), Stop
         }
     }
     Ok(())
+}
+
+/// A page of device memory that the dispatch did not store to: the one behind its own pages where there is one, since a page far
+/// away may hold code.
+fn untouched_page(device: &Device, recorder: &Recorder) -> Option<u64> {
+    let vram = device.memory.mapped_vram();
+    let free = |page: &u64| !recorder.touched_page(*page);
+    let mapped = |page: &u64| vram.iter().any(|(base, end)| (*base..*end).contains(page));
+    let behind = recorder.pages().into_iter().map(|page| page + PAGE).find(|page| free(page) && mapped(page));
+    behind.or_else(|| vram.iter().flat_map(|&(base, end)| (base..end).step_by(PAGE as usize)).find(free))
 }
 
 fn record(device: &Device, ring: &Ring, request: &DispatchRequest, completion_signal: u64, writes: WriteSet) {
