@@ -8,6 +8,7 @@
 //!   live              draws the line on the terminal
 //! ```
 
+mod alive;
 mod child;
 mod listen;
 mod live;

@@ -123,7 +123,10 @@ fn missing(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> 
             out,
             "This file was never finished: kreplay still writes to it, or was ended. What was recorded is here."
         )?,
-        RunState::Incomplete => writeln!(out, "Records are missing: kreplay could not write all that it received.")?,
+        RunState::Incomplete => writeln!(
+            out,
+            "Records are missing: kreplay could not write all of them, or processes still ran when it ended."
+        )?,
     }
     for process in overview.lost_processes() {
         writeln!(

@@ -85,7 +85,9 @@ pub(super) fn tools_variable() -> Result<OsString, ExpectedError> {
         });
     };
     let mut value = OsString::from(quoted(path));
-    if let Some(others) = std::env::var_os(TOOLS).filter(|others| !others.is_empty()) {
+    // A profile within a profile has it there already.
+    let others = std::env::var_os(TOOLS).filter(|others| !others.is_empty() && *others != value);
+    if let Some(others) = others {
         output::note(&format!(
             "kreplay: {TOOLS} is set already; its tools are loaded after kreplay and may disturb it: {}",
             others.display()
@@ -107,13 +109,15 @@ fn quoted(path: &str) -> String {
     quoted
 }
 
-/// The HSA runtime, and what it needs.
-pub(super) fn runtime(found: &mut Found) {
+/// The HSA runtime and HIP. Gives the runtime's version where both are known.
+pub(super) fn runtime(found: &mut Found) -> Option<String> {
+    let mut known = None;
     let mut path = LoaderPath::of_environment();
     path.add_matching("/opt", "rocm");
     match path.find("libhsa-runtime64.so.1") {
         Some(library) => {
-            let version = version_of(&library).unwrap_or_else(|| "of unknown version".into());
+            known = version_of(&library);
+            let version = known.as_deref().unwrap_or("of unknown version");
             found.parts.push(format!("HSA runtime {version}: {}", library.display()));
         }
         None => found.problems.push(Problem {
@@ -134,6 +138,7 @@ pub(super) fn runtime(found: &mut Found) {
             fatal: false,
         }),
     }
+    known
 }
 
 /// The GPUs that the driver describes, by the name of their instruction set. A node is a GPU when it has SIMDs; its

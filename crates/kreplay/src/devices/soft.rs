@@ -22,6 +22,9 @@ const NAMES: [(&str, &str); 3] = [
     ("libhsa-amd-aqlprofile64.so.1", libraries::AQLPROFILE),
 ];
 
+/// Versions of the HSA runtime that it was tried with, as the library's file name has them.
+const TRIED: [&str; 2] = ["1.5.", "1.13."];
+
 pub(super) struct Soft;
 
 impl Backend for Soft {
@@ -49,7 +52,18 @@ impl Backend for Soft {
         if whole {
             found.devices.push(format!("software GPU, {CHIP}, counters are simulated"));
         }
-        hsa::runtime(&mut found);
+        if let Some(version) = hsa::runtime(&mut found)
+            && !TRIED.iter().any(|tried| version.starts_with(tried))
+        {
+            found.problems.push(Problem {
+                what: format!(
+                    "the software GPU was not tried with HSA runtime {version}, only with those of ROCm 5.2.3 (1.5) and \
+                     6.1.2 (1.13)"
+                ),
+                remedy: "nothing, if it works; else use Debian 12's libhsa-runtime64-1".into(),
+                fatal: false,
+            });
+        }
         found
     }
 

@@ -20,9 +20,9 @@ const FIRST_WORDS: Duration = Duration::from_secs(10);
 pub(super) fn receive(number: u64, stream: UnixStream, settings: &Settings, events: &Events) {
     let id = ConnectionId(number);
     // Once the recording thread is gone nobody is left to tell.
-    match greet(id, stream, settings, events) {
-        Ok(Some((hello, reader))) => {
-            let end = pass_on(id, &hello, reader, events);
+    match greet(stream) {
+        Ok(Some((hello, reader, stream))) => {
+            let end = serve(id, &hello, reader, stream, settings, events);
             let _ = events.send(Event::Closed { id, end });
         }
         Ok(None) => {}
@@ -32,15 +32,10 @@ pub(super) fn receive(number: u64, stream: UnixStream, settings: &Settings, even
     }
 }
 
-type Greeted = (Hello, FrameReader<UnixStream>);
+type Greeted = (Hello, FrameReader<UnixStream>, UnixStream);
 
-/// The first exchange. `Ok(None)`: somebody connected and said nothing, or was refused.
-fn greet(
-    id: ConnectionId,
-    mut stream: UnixStream,
-    settings: &Settings,
-    events: &Events,
-) -> Result<Option<Greeted>, ReceiveError> {
+/// The first words. `Ok(None)`: somebody connected and said nothing.
+fn greet(mut stream: UnixStream) -> Result<Option<Greeted>, ReceiveError> {
     stream.set_read_timeout(Some(FIRST_WORDS))?;
     // Ours goes first, so that a library of another version can tell what is wrong.
     stream.write_all(&preamble())?;
@@ -51,13 +46,26 @@ fn greet(
     stream.read_exact(&mut theirs[1..])?;
     check_preamble(&theirs)?;
     let mut reader = FrameReader::new(stream.try_clone()?);
-    let hello = match reader.next_message()? {
-        Some(FromLibrary::Hello(hello)) => hello,
-        Some(_) => return Err(std::io::Error::other("its first message was no hello").into()),
-        None => return Ok(None),
-    };
+    match reader.next_message()? {
+        Some(FromLibrary::Hello(hello)) => Ok(Some((hello, reader, stream))),
+        Some(_) => Err(std::io::Error::other("its first message was no hello").into()),
+        None => Ok(None),
+    }
+}
+
+/// Announces the process, tells it what to do, and passes on what it says. Whatever happens here, the process was
+/// announced, so that its end must be too.
+fn serve(
+    id: ConnectionId,
+    hello: &Hello,
+    reader: FrameReader<UnixStream>,
+    mut stream: UnixStream,
+    settings: &Settings,
+    events: &Events,
+) -> ProcessEnd {
     let (answer, answered) = mpsc::sync_channel(1);
-    let connected = Event::Connected { id, hello: hello.clone(), stream: stream.try_clone()?, answer };
+    let Ok(to_close) = stream.try_clone() else { return ProcessEnd::Lost };
+    let connected = Event::Connected { id, hello: hello.clone(), stream: to_close, answer };
     let refused = match events.send(connected).map(|()| answered.recv()) {
         Ok(Ok(None)) => None,
         Ok(Ok(Some(why))) => Some(why),
@@ -67,9 +75,12 @@ fn greet(
         None => FromCommand::Settings(settings.clone()),
         Some(why) => FromCommand::Refused { why: why.clone() },
     };
-    stream.write_all(&encode_command(&words)?)?;
-    stream.set_read_timeout(None)?;
-    Ok(refused.is_none().then_some((hello, reader)))
+    // The words are few, and the only failure is that the process has gone meanwhile.
+    let told = encode_command(&words).is_ok_and(|frame| stream.write_all(&frame).is_ok());
+    if refused.is_some() || !told || stream.set_read_timeout(None).is_err() {
+        return ProcessEnd::Lost;
+    }
+    pass_on(id, hello, reader, events)
 }
 
 /// Messages into events, until the connection closes.

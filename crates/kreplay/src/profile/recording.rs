@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use kreplay_protocol::{FromLibrary, Hello};
 use kreplay_store::{ProcessEnd, ProcessId, StoreError, Writer};
 
+use super::alive::Peer;
 use super::progress::Progress;
 use crate::error::ExpectedError;
 
@@ -22,6 +23,12 @@ const TOGETHER: u64 = 256;
 /// A connection's number in this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ConnectionId(pub(super) u64);
+
+/// How often it is looked whether the processes of open connections still run, once the waiting for them is over.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a dead process's connection may stay open and say nothing.
+const SILENT: Duration = Duration::from_secs(30);
 
 /// What happens to a profile.
 pub(super) enum Event {
@@ -82,6 +89,7 @@ pub(super) struct Recorded {
 struct Open {
     process: ProcessId,
     stream: UnixStream,
+    peer: Peer,
 }
 
 /// The recording thread's state.
@@ -157,9 +165,19 @@ impl Recording {
             Err(TryRecvError::Disconnected) => return None,
             Err(TryRecvError::Empty) => self.try_write(Writer::commit),
         }
-        match self.until {
-            None => self.events.recv().ok(),
-            Some(until) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+        let Some(until) = self.until else { return self.events.recv().ok() };
+        let mut silent = Duration::ZERO;
+        loop {
+            let wait = until.saturating_duration_since(Instant::now());
+            if let Ok(event) = self.events.recv_timeout(wait.max(LOOK)) {
+                return Some(event);
+            }
+            // Only the living are not waited for any longer. What the dead have said is still on its way here, and
+            // their connections close by themselves, unless a forked child that says nothing holds one open.
+            silent += LOOK;
+            if self.open.values().any(|open| open.peer.runs()) || silent >= SILENT {
+                return None;
+            }
         }
     }
 
@@ -171,7 +189,8 @@ impl Recording {
                 let refused = match added {
                     Some(process) => {
                         self.progress.add_process();
-                        self.open.insert(id, Open { process, stream });
+                        let peer = Peer::of(&stream);
+                        self.open.insert(id, Open { process, stream, peer });
                         None
                     }
                     None => Some("the profile's file cannot be written".to_owned()),

@@ -77,3 +77,10 @@ pub(crate) fn stdout(output: &Output) -> String {
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
+
+/// Waits until a file is there; a step of the scripted program makes it.
+pub(crate) fn wait_for(path: &Path) {
+    while !path.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}

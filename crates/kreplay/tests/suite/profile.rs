@@ -1,6 +1,7 @@
 //! `kreplay profile` with real processes.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::*;
@@ -116,12 +117,19 @@ fn filters_are_asked_once_a_dispatch() {
 #[test]
 fn a_process_that_nobody_waits_for_is_waited_for_a_while() {
     let place = Place::new();
-    let go = place.path("go");
-    let left = format!("leave=attach,dispatch=3,await={},dispatch=4,finish", go.display());
-    let after = format!("touch={}", go.display());
-    let output = place.profile(&["--quiet", "--linger", "60"], &[&left, "sleep=50", &after]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(place.dispatches().len(), 7, "{}", stderr(&output));
+    let (pid, ready, go) = (place.path("pid"), place.path("ready"), place.path("go"));
+    let left = format!("leave=attach,dispatch=3,touch={},await={},dispatch=4,finish", ready.display(), go.display());
+    let steps = [format!("pid={}", pid.display()), left, format!("await={}", ready.display())];
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let mut command = place.profile(&["--quiet", "--linger", "60"], &steps).spawn().unwrap();
+    wait_for(&ready);
+    let program = Path::new("/proc").join(std::fs::read_to_string(&pid).unwrap());
+    while program.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(command.wait().unwrap().code(), Some(0));
+    assert_eq!(place.dispatches().len(), 7);
     assert_eq!(place.reader().run().unwrap().state, RunState::Complete);
 }
 

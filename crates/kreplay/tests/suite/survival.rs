@@ -1,18 +1,11 @@
 //! Deaths, strangers and full disks.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::*;
 use kreplay_store::{ProcessState, RunState};
-
-fn wait_for(path: &Path) {
-    while !path.exists() {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
 
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
@@ -104,6 +97,40 @@ fn what_the_command_has_committed_is_there_after_its_death() {
     command.wait().unwrap();
     std::fs::write(&go, "").unwrap();
     assert!(place.dispatches().len() >= 100, "{}", place.dispatches().len());
+}
+
+#[test]
+fn a_profile_can_be_read_while_it_is_made() {
+    let place = Place::new();
+    let (ready, go) = (place.path("ready"), place.path("go"));
+    let (touch, wait) = (format!("touch={}", ready.display()), format!("await={}", go.display()));
+    // The child is answered only after everything before it was committed.
+    let child = "spawn=attach,finish";
+    let mut command = place
+        .profile(&["--quiet"], &["attach", "dispatch=50", child, &touch, &wait, "dispatch=50", "finish"])
+        .spawn()
+        .unwrap();
+    wait_for(&ready);
+    let report = place.kreplay(&["report", "run.kreplay", "--format", "json"]).output().unwrap();
+    assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&report)).unwrap();
+    assert_eq!((&json["run"]["state"], &json["run"]["dispatches"]), (&"recording".into(), &50.into()));
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(command.wait().unwrap().code(), Some(0));
+    assert_eq!(place.dispatches().len(), 100);
+}
+
+#[test]
+fn a_profile_within_a_profile_is_the_inner_ones() {
+    let place = Place::new();
+    let inner = place.profile(&["--quiet"], &["attach", "dispatch=2", "finish"]);
+    let mut outer = place.kreplay(&["profile", "--device", "soft", "--quiet", "-o", "outer.kreplay", "--"]);
+    outer.arg(inner.get_program()).args(inner.get_args());
+    let output = outer.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(place.dispatches().len(), 2);
+    assert!(stderr(&output).contains("nothing was profiled"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("HSA_TOOLS_LIB"), "{}", stderr(&output));
 }
 
 #[test]
