@@ -22,9 +22,10 @@ TCC (GL2C on gfx11) the L2, SPI the launch of waves, GRBM clocks, CPC and CPF th
 a block has a few **slots**, and an event takes one slot in each instance. Values are sums over all instances.
 
 Blocks count independently of each other. So with *n* events of a block that has *s* slots, *n/s* passes (rounded up)
-are needed, and the largest such number over all blocks is both the least and what the planner makes. Events keep the
-order of the request, so that the counters of one metric mostly meet in one pass. Where they do not, the metric stands
-in the pass that completes it, and is computed from values of several passes, which saw the same memory.
+are needed, and the largest such number over all blocks is both the least and what the planner makes. Among the plans
+with that few passes it takes one in which the counters of a metric meet in one pass, as far as they are of one block.
+Where they do not meet, the metric stands in the pass that completes it, and is computed from values of several
+passes, which saw the same memory.
 
 In a pass, one packet lets the counters run; one packet before and one after each dispatch read them; one packet stops
 them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two dispatches

@@ -225,11 +225,13 @@ fn every_counter_of_every_dispatch_is_exact_over_several_passes() {
 fn metrics_are_computed_from_their_counters() {
     let queue = Arc::new(Queue::default());
     let counters = counters(&queue);
-    // The first three push the counters of FETCH_SIZE apart, into two passes.
-    let names = ["TCC_REQ", "TCC_READ", "TCC_WRITE", "FETCH_SIZE", "WRITE_SIZE", "VALUInsts", "VALUUtilization"];
-    let plan = plan(&counters, &[&names[..], &["LDSConflictsPerInst"]].concat(), 1);
+    // The first four push the two counters of L1AccessesPerInst apart, into two passes.
+    let l1 = ["TCP_TOTAL_READ", "TCP_TOTAL_WRITE", "TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ", "L1AccessesPerInst"];
+    let others = ["FETCH_SIZE", "WRITE_SIZE", "VALUInsts", "VALUUtilization", "LDSConflictsPerInst"];
+    let plan = plan(&counters, &[l1, others].concat(), 1);
     assert_eq!(plan.passes.len(), 2);
     let readings = window(&counters, &queue, &plan, 2).expect("readings");
+    assert_eq!(value(&readings, 1, "L1AccessesPerInst"), Value::Real(15.5));
     assert_eq!(value(&readings, 1, "FETCH_SIZE"), Value::Real(200.0 * 64.0 / 1024.0));
     assert_eq!(value(&readings, 1, "WRITE_SIZE"), Value::Real(110.0 * 64.0 / 1024.0));
     assert_eq!(value(&readings, 0, "VALUInsts"), Value::Real(10.0));

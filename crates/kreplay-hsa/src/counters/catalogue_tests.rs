@@ -113,8 +113,15 @@ fn a_metric_brings_its_counters_and_stands_where_it_is_complete() {
     assert_eq!(names(&plan.passes[0]), ["TCC_EA_RDREQ_32B", "TCC_EA_RDREQ", "FETCH_SIZE"]);
     assert_eq!(&*plan.passes[0].counters[2].block, DERIVED);
     assert_eq!(&*plan.passes[0].counters[2].unit, "KiB");
+    // In the order of the request they would fall apart.
     let plan = soft().plan(&request(&["TCC_REQ", "TCC_READ", "TCC_WRITE", "FETCH_SIZE"])).expect("plans");
-    assert_eq!(names(&plan.passes[1]), ["TCC_EA_RDREQ", "FETCH_SIZE"]);
+    assert_eq!(names(&plan.passes[0]), ["TCC_REQ", "TCC_READ", "TCC_EA_RDREQ_32B", "TCC_EA_RDREQ", "FETCH_SIZE"]);
+    assert_eq!(names(&plan.passes[1]), ["TCC_WRITE"]);
+    // Counters of two blocks may not meet: then it stands where the last of them is.
+    let l1 = ["TCP_TOTAL_READ", "TCP_TOTAL_WRITE", "TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ", "L1AccessesPerInst"];
+    let plan = soft().plan(&request(&l1)).expect("plans");
+    assert_eq!(names(&plan.passes[0])[4..], ["TA_TOTAL_WAVEFRONTS"]);
+    assert_eq!(names(&plan.passes[1]), ["TCP_TOTAL_ACCESSES", "L1AccessesPerInst"]);
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Command {
 /// bad buffer takes effect.
 ///
 /// Two packets that are not ours do nothing here and are let pass: `NOP` without the magic, and `ACQUIRE_MEM`, with
-/// which ROCr invalidates instruction caches that the software GPU does not have.
+/// which ROCr invalidates instruction caches; the software GPU looks at code anew in every dispatch.
 ///
 /// # Errors
 /// [`Fault::BadDispatch`] for any other packet, and for one that is cut short.

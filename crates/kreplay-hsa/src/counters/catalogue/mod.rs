@@ -188,15 +188,22 @@ impl Catalogue {
     pub fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         let (counters, metrics) = self.resolve(&request.names)?;
         let blocks: Vec<u32> = counters.iter().map(|counter| self.block_id(counter)).collect();
-        let (places, groups) = pack(&blocks, |id| self.blocks.iter().find(|b| b.id == id).map_or(1, |b| b.slots));
+        let together: Vec<Vec<usize>> = metrics
+            .iter()
+            .map(|metric| {
+                let names = metric.expression.names();
+                (0..counters.len()).filter(|at| names.contains(&counters[*at].name)).collect()
+            })
+            .collect();
+        let slots = |id| self.blocks.iter().find(|block| block.id == id).map_or(1, |block| block.slots);
+        let (places, groups) = pack(&blocks, slots, &together);
         let mut group = vec![Vec::new(); groups.max(1) as usize];
         for (counter, place) in counters.iter().zip(&places) {
             group[*place as usize].push(planned(counter.name, counter.block, counter.unit));
         }
-        for metric in metrics {
-            let names = metric.expression.names();
-            let last = counters.iter().zip(&places).filter(|(c, _)| names.contains(&c.name)).map(|(_, place)| *place);
-            group[last.max().unwrap_or(0) as usize].push(planned(metric.name, DERIVED, metric.unit));
+        for (metric, needed) in metrics.iter().zip(&together) {
+            let last = needed.iter().map(|at| places[*at]).max().unwrap_or(0);
+            group[last as usize].push(planned(metric.name, DERIVED, metric.unit));
         }
         let way = if groups == 0 { Way::Timing } else { Way::Ranges };
         let repeat = request.repeat.max(1) as usize;
