@@ -306,6 +306,17 @@ pub trait Agent: Send + Sync + 'static {
     /// Any [`AgentError`]. An error of the kernel itself may come later, from `answer`, `settle` or `drain`.
     fn submit(&self, work: &Self::Work) -> Result<(), AgentError>;
 
+    /// Whether the interceptor of this agent records memory operations, so that batch windows can be long.
+    fn records(&self) -> bool {
+        false
+    }
+
+    /// Bytes of host memory that recorded work holds: arguments, saved sources.
+    fn work_bytes(&self, work: &Self::Work) -> u64 {
+        let _ = work;
+        0
+    }
+
     /// Waits until every queue of the agent is idle: the program's dispatches and copies, and ours.
     ///
     /// # Errors

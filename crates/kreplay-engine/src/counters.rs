@@ -162,6 +162,13 @@ pub trait Counters: Send + Sync + 'static {
     /// [`PlanError`].
     fn plan(&self, request: &Request) -> Result<Plan, PlanError>;
 
+    /// Whether dispatches that the program submits to its own queues are counted too, between `begin` and `end`, in the
+    /// order of `before` and `after`, without a fence around each. Then pass 0 of a batch window is counted; else it runs
+    /// uncounted, and every pass of the plan is a replay.
+    fn counts_program_queues(&self) -> bool {
+        false
+    }
+
     /// A window of at most `dispatches` dispatches begins.
     ///
     /// # Errors

@@ -179,6 +179,20 @@ pub(crate) struct Alone {
     gate: Arc<Gate>,
 }
 
+impl Alone {
+    /// Goes on with a shared hold of this thread, without letting a window of another thread in between.
+    pub(crate) fn downgrade(self) -> Shared {
+        let gate = Arc::clone(&self.gate);
+        let holds = gate.holds();
+        if let Some(holds) = &holds {
+            holds.fetch_add(1, Ordering::Relaxed);
+        }
+        gate.state.fetch_add(ONE_SHARED, Ordering::Relaxed);
+        drop(self);
+        Shared { gate: Some(gate), holds }
+    }
+}
+
 impl Drop for Alone {
     fn drop(&mut self) {
         let mut queue = lock(&self.gate.queue);
@@ -241,6 +255,19 @@ mod tests {
         assert!(gate.close(soon()).is_none());
         drop(alone);
         assert!(!gate.owned());
+        assert_eq!(gate.state.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn a_window_may_go_on_as_a_shared_hold() {
+        let gate = Arc::new(Gate::default());
+        let shared = gate.close(soon()).unwrap().downgrade();
+        assert!(gate.entered() && !gate.owned());
+        let other = Arc::clone(&gate);
+        let outcome = std::thread::spawn(move || (other.close(Instant::now()).is_none(), drop(other.share()))).join();
+        assert!(outcome.unwrap().0, "no window beside the hold");
+        drop(shared);
+        assert!(!gate.entered());
         assert_eq!(gate.state.load(Ordering::SeqCst), 0);
     }
 

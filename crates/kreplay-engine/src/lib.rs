@@ -98,7 +98,7 @@ pub use counters::{
 };
 pub use decline::Decline;
 pub use dispatch::{Arguments, DispatchId, DispatchInfo, Geometry, KernelInfo, Traits, WindowId};
-pub use engine::{Decision, Engine, RunGuard};
+pub use engine::{Decision, Engine, Operation, RunGuard};
 pub use inventory::Retired;
 pub use policy::{ByPlan, EveryKernel, Filter, PassEnd, Passes, Policy, Services, WindowStatus};
 pub use process::Process;
@@ -107,5 +107,5 @@ pub use record::{
     AgentRecord, Bytes, ClosingReason, DispatchRecord, Divergence, Outcome, Phases, Recorder, WindowKind, WindowRecord,
 };
 pub use region::{Generation, ModuleVariable, Region, RegionKind, Writers};
-pub use settings::{Reach, RestoreMode, Settings, ShadowMode, VerifyMode, WindowMode};
+pub use settings::{BatchLimits, Reach, RestoreMode, Settings, ShadowMode, VerifyMode, WindowMode};
 pub use window::{LastPass, Window};

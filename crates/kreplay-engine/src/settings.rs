@@ -52,6 +52,25 @@ pub enum WindowMode {
     Auto,
 }
 
+/// How long a batch window may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// Most dispatches that are counted.
+    pub dispatches: u32,
+    /// Most entries in all: dispatches that are not selected and memory operations are recorded too.
+    pub entries: u32,
+    /// Most bytes that recorded work holds, as far as the agent tells ([`crate::Agent::work_bytes`]).
+    pub bytes: u64,
+    /// Longest time that a window records.
+    pub time: Duration,
+}
+
+impl Default for BatchLimits {
+    fn default() -> Self {
+        Self { dispatches: 500, entries: 10_000, bytes: 256 << 20, time: Duration::from_secs(2) }
+    }
+}
+
 /// How the engine works.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -69,6 +88,8 @@ pub struct Settings {
     pub reach: Reach,
     /// Which windows are used.
     pub window: WindowMode,
+    /// How long a batch window may get.
+    pub batch: BatchLimits,
     /// Chunk size.
     pub chunk: Chunk,
     /// How long a drain may take before the dispatch declines.
@@ -95,6 +116,7 @@ impl Default for Settings {
             verify: VerifyMode::Outputs,
             reach: Reach::All,
             window: WindowMode::Kernel,
+            batch: BatchLimits::default(),
             chunk: Chunk::DEFAULT,
             drain_deadline: Duration::from_secs(10),
             pass_deadline: Duration::from_secs(60),

@@ -45,6 +45,7 @@ pub(crate) fn engine_settings(settings: &protocol::Settings) -> Result<engine::S
             protocol::WindowChoice::Batch => engine::WindowMode::Batch,
             protocol::WindowChoice::Auto => engine::WindowMode::Auto,
         },
+        batch: default.batch,
         chunk,
         drain_deadline: Duration::from_millis(settings.deadlines.drain_ms),
         pass_deadline: Duration::from_millis(settings.deadlines.pass_ms),

@@ -109,6 +109,16 @@ impl Kernel {
         addresses.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
+    /// Where it writes, an escape left out.
+    pub fn output(&self) -> Range {
+        match *self {
+            Kernel::Fill { to, .. } | Kernel::Append { to, .. } => to,
+            Kernel::Add { at, .. } | Kernel::Escape { at, .. } => at,
+            Kernel::Accumulate { to, .. } => Range::new(to, 4),
+            Kernel::Copy { to, from } => Range::new(to, from.bytes),
+        }
+    }
+
     /// A name for its records.
     pub fn name(&self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@
 //! `skipped: …`, or fails when the environment has `KREPLAY_NO_SKIP`.
 
 mod agent;
+mod batch;
 mod engine;
 mod faults;
 mod kernel;
@@ -32,6 +33,7 @@ pub mod agent_tests {
 
 /// The tests of the engine on the agent.
 pub mod engine_tests {
+    pub use super::batch::*;
     pub use super::engine::*;
     pub use super::faults::*;
 }
@@ -67,6 +69,10 @@ macro_rules! conformance_suite {
             counted_once_is_not_snapshotted,
             a_failed_launch_of_the_program_leaves_the_snapshot,
             a_dropped_window_leaves_memory_alone,
+            batch_windows_leave_what_one_run_leaves,
+            memory_born_within_a_batch_window_keeps_its_content,
+            an_escape_in_a_batch_window_is_found_and_undone,
+            a_batch_window_without_restores_is_noticed,
         );
     };
     (@stamp $rig:ty, $module:ident: $($name:ident),* $(,)?) => {

@@ -3,7 +3,8 @@
 use super::{Kernel, Log, Rig, Words};
 use crate::{
     Agent, Arguments, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter, Geometry,
-    KernelInfo, LastPass, Policy, Process, Range, Region, RegionKind, Settings, Traits, WindowStatus, Writers,
+    KernelInfo, LastPass, Operation, Policy, Process, Range, Region, RegionKind, Settings, Traits, WindowStatus,
+    Writers,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -183,6 +184,16 @@ impl<'a, R: Rig> World<'a, R> {
         }
     }
 
+    /// The program has a memory operation done that can be recorded, as this kernel would do it.
+    pub fn operate(&mut self, kernel: &Kernel) {
+        let rig = self.rig;
+        let guard = self.engine.memory_operation(Operation::Repeatable(&mut || Some(rig.work(kernel))));
+        self.engine.region_written(kernel.output());
+        rig.launch(kernel);
+        drop(guard);
+        kernel.run(&mut self.model);
+    }
+
     /// The model alone runs a kernel.
     pub fn model_run(&mut self, kernel: &Kernel) {
         kernel.run(&mut self.model);
@@ -201,6 +212,11 @@ impl<'a, R: Rig> World<'a, R> {
                 );
             }
         }
+    }
+
+    /// Closes the batch window that is open, if one is.
+    pub fn close_window(&self) {
+        self.engine.close_window();
     }
 
     /// The newest record.

@@ -1,8 +1,9 @@
 //! What becomes of a launch, and the guard under which the program's own calls run.
 
-use crate::gate::Shared;
+use super::Engine;
+use crate::gate::{Alone, Shared};
 use crate::{Agent, Window};
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// What the interceptor does with a launch.
 pub enum Decision<A: Agent> {
@@ -18,12 +19,33 @@ pub enum Decision<A: Agent> {
 /// dropped by another thread.
 #[must_use = "drop it after the program's call was submitted"]
 pub struct RunGuard<A: Agent> {
+    /// The dispatch's place in a batch window.
+    counted: Option<(Arc<Engine<A>>, u32)>,
+    // Dropped in this order.
+    _turn: Option<Alone>,
     _hold: Shared,
-    _agent: PhantomData<fn() -> A>,
 }
 
 impl<A: Agent> RunGuard<A> {
     pub(crate) fn new(hold: Shared) -> Self {
-        Self { _hold: hold, _agent: PhantomData }
+        Self { counted: None, _turn: None, _hold: hold }
+    }
+
+    /// Of something that was recorded.
+    pub(super) fn recorded(hold: Shared, turn: Alone) -> Self {
+        Self { counted: None, _turn: Some(turn), _hold: hold }
+    }
+
+    /// Of a recorded dispatch that is counted.
+    pub(super) fn counted(hold: Shared, turn: Alone, engine: Arc<Engine<A>>, index: u32) -> Self {
+        Self { counted: Some((engine, index)), _turn: Some(turn), _hold: hold }
+    }
+}
+
+impl<A: Agent> Drop for RunGuard<A> {
+    fn drop(&mut self) {
+        if let Some((engine, index)) = self.counted.take() {
+            engine.batch_submitted(index);
+        }
     }
 }

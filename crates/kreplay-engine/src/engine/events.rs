@@ -3,7 +3,7 @@
 use super::{Engine, Event, RunGuard};
 use crate::inventory::{Inventory, Live};
 use crate::lock::lock;
-use crate::{Agent, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
+use crate::{Agent, ClosingReason, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -20,6 +20,9 @@ impl<A: Agent> Engine<A> {
             self.tell(vec![Event::Warn("region_displaced", message)]);
         }
         self.gone(&displaced);
+        if !displaced.is_empty() {
+            self.spoil_batch();
+        }
         generation
     }
 
@@ -34,6 +37,8 @@ impl<A: Agent> Engine<A> {
     /// The region with this base is about to be freed; call it *before* the free. Waits while a window of another
     /// thread is open. `None` when no such region is known.
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
+        // What a batch window recorded may need it.
+        self.close_or_spoil();
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
         Some(Retired(retired))
@@ -60,6 +65,7 @@ impl<A: Agent> Engine<A> {
 
     /// A code object is about to be unloaded: its variables are gone. Waits like [`Engine::region_retire`].
     pub fn code_unloaded(&self, code: u64) {
+        self.close_or_spoil();
         let gone = self.change(|inventory| inventory.code_unloaded(code));
         self.gone(&gone);
     }
@@ -67,8 +73,20 @@ impl<A: Agent> Engine<A> {
     /// Any other device operation of the program (copy, memset, a submission of several packets) is about to be
     /// submitted: hold the guard until it was. Waits while a window of another thread is open, so that the operation
     /// cannot fall into it; the agent's [`Agent::drain`] waits for its completion.
+    ///
+    /// An open batch window is closed first: see [`Engine::memory_operation`] for operations that need not do that.
     pub fn operation(self: &Arc<Self>) -> RunGuard<A> {
+        self.close_batch(ClosingReason::Unrecordable);
         RunGuard::new(self.gate.share())
+    }
+
+    /// Memory goes away. From within an operation of this thread the window cannot be closed.
+    fn close_or_spoil(&self) {
+        if self.gate.entered() {
+            self.spoil_batch();
+        } else {
+            self.close_batch(ClosingReason::Unrecordable);
+        }
     }
 
     /// Changes the inventory while no window of another thread is open.

@@ -8,12 +8,20 @@ use crate::shadow::{Footprint, Placing, Unplaced};
 use crate::timing::Stopwatch;
 use crate::window::{Admitted, Window};
 use crate::{
-    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Passes, Phases, RestoreMode,
-    ShadowMode, WindowStatus, thread,
+    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Passes, Phases, Reach,
+    RestoreMode, ShadowMode, WindowStatus, thread,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+/// What the policy wants of a dispatch that can be replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Judged {
+    pub(super) passes: u32,
+    /// The policy decides after each pass.
+    pub(super) until: bool,
+}
 
 /// Why a dispatch declines, and what the agent said.
 pub(crate) struct Refusal {
@@ -47,14 +55,28 @@ impl<A: Agent> Engine<A> {
         if self.is_finished() {
             return self.run();
         }
+        let batches = self.batches();
         if !self.process.filter.select(&info.kernel) {
             self.process.recorder.not_selected(self.description.id);
-            return self.run();
+            return if batches { self.run_recorded(info, record) } else { self.run() };
         }
         let start = self.process.elapsed();
-        let mut asked = self.plan.passes.len() as u32;
         let mut phases = Phases::default();
-        match self.admit(id, start, info, record, &mut asked, &mut phases) {
+        let judged = self.judge(info);
+        let asked = judged.as_ref().map_or(self.plan.passes.len() as u32, |judged| judged.passes);
+        let mut record = Some(record);
+        if batches && !self.gate.entered() {
+            match self.dispatch_batch(id, start, info, &judged, &mut record) {
+                Ok(None) => {}
+                Ok(Some(decision)) => return decision,
+                Err(refusal) => {
+                    self.declined(id, start, info, asked, phases, refusal);
+                    return self.run();
+                }
+            }
+        }
+        let admitted = judged.and_then(|judged| self.admit(id, start, info, record, judged, &mut phases));
+        match admitted {
             Ok(window) => Decision::Window(window),
             Err(refusal) => {
                 self.declined(id, start, info, asked, phases, refusal);
@@ -64,7 +86,7 @@ impl<A: Agent> Engine<A> {
     }
 
     /// The program's own launch, as it is, outside windows. What it writes is not seen.
-    fn run(self: &Arc<Self>) -> Decision<A> {
+    pub(super) fn run(self: &Arc<Self>) -> Decision<A> {
         let hold = self.gate.share();
         if self.process.settings.shadow == ShadowMode::Trusted {
             self.stale.everything();
@@ -72,15 +94,8 @@ impl<A: Agent> Engine<A> {
         Decision::Run(RunGuard::new(hold))
     }
 
-    fn admit(
-        self: &Arc<Self>,
-        id: DispatchId,
-        start: Duration,
-        info: &DispatchInfo,
-        record: impl FnOnce() -> Result<A::Work, Decline>,
-        asked: &mut u32,
-        phases: &mut Phases,
-    ) -> Result<Window<A>, Refusal> {
+    /// Whether it can be replayed at all, and in how many passes. Asks the policy, once.
+    fn judge(&self, info: &DispatchInfo) -> Result<Judged, Refusal> {
         if self.gate.entered() {
             return Err(Decline::Reentrant.into());
         }
@@ -93,35 +108,52 @@ impl<A: Agent> Engine<A> {
         if lock(&self.refused).contains(&info.kernel.key) {
             return Err(Refusal::new(Decline::PassFailed, "an earlier pass of this kernel did not end in time"));
         }
-        *asked = match self.process.policy.passes(info, &self.plan) {
-            Passes::Once => 1,
-            Passes::Exactly(passes) | Passes::Until { bound: passes } => passes.max(1),
+        let (passes, until) = match self.process.policy.passes(info, &self.plan) {
+            Passes::Once => (1, false),
+            Passes::Exactly(passes) => (passes.max(1), false),
+            Passes::Until { bound } => (bound.max(1), true),
         };
-        let mut work = None;
-        if *asked > 1 {
+        let refused = |reason: Decline| Err(Refusal::from(reason));
+        if passes > 1 {
             if info.traits.collective {
-                return Err(Decline::Collective.into());
+                return refused(Decline::Collective);
             }
             if let Some(reason) = lock(&self.inventory).verdict(&info.arguments) {
-                return Err(reason.into());
+                return refused(reason);
             }
-            work = Some(record()?);
         }
+        Ok(Judged { passes, until })
+    }
+
+    fn admit(
+        self: &Arc<Self>,
+        id: DispatchId,
+        start: Duration,
+        info: &DispatchInfo,
+        record: Option<impl FnOnce() -> Result<A::Work, Decline>>,
+        judged: Judged,
+        phases: &mut Phases,
+    ) -> Result<Window<A>, Refusal> {
+        let work = match record {
+            Some(record) if judged.passes > 1 => Some(record()?),
+            _ => None,
+        };
         let mut watch = Stopwatch::start();
         let alone = self.enter();
         watch.lap(&mut phases.drain);
         let alone = alone?;
         let placed = match work {
-            Some(_) => self.snapshot_place(info)?,
+            Some(_) => self.snapshot_place(info, false)?,
             None => (Footprint::default(), Looked::All),
         };
         watch.lap(&mut phases.capture);
-        let admitted = Admitted { id, start, asked: *asked, work, info: info.clone(), thread: thread::system_number() };
+        let admitted =
+            Admitted { id, start, asked: judged.passes, work, info: info.clone(), thread: thread::system_number() };
         Window::open(Arc::clone(self), alone, admitted, placed, *phases)
     }
 
     /// Takes the gate alone and drains the agent.
-    fn enter(self: &Arc<Self>) -> Result<Alone, Refusal> {
+    pub(super) fn enter(self: &Arc<Self>) -> Result<Alone, Refusal> {
         let deadline = Instant::now() + self.process.settings.drain_deadline;
         let alone = self
             .gate
@@ -136,15 +168,16 @@ impl<A: Agent> Engine<A> {
         Ok(alone)
     }
 
-    /// Decides which regions the window looks at, and finds backing for them.
-    fn snapshot_place(&self, info: &DispatchInfo) -> Result<(Footprint, Looked), Refusal> {
+    /// Decides which regions the window looks at (`everything`: all of them), and finds backing for them.
+    pub(super) fn snapshot_place(&self, info: &DispatchInfo, everything: bool) -> Result<(Footprint, Looked), Refusal> {
         let settings = &self.process.settings;
         let inventory = lock(&self.inventory);
         // Regions may have been born since the first look.
         if let Some(reason) = inventory.verdict(&info.arguments) {
             return Err(reason.into());
         }
-        let looked = lock(&self.reach).choose(settings.reach, info, &inventory);
+        let reach = if everything { Reach::All } else { settings.reach };
+        let looked = lock(&self.reach).choose(reach, info, &inventory);
         let wanted: Vec<Live> = inventory
             .captured()
             .filter(|live| match &looked {

@@ -1,5 +1,6 @@
 //! The engine of one agent: what the program does comes in here.
 
+mod batch;
 mod decision;
 mod events;
 mod launch;
@@ -7,6 +8,7 @@ mod outbox;
 mod reach;
 mod trust;
 
+pub use batch::Operation;
 pub use decision::{Decision, RunGuard};
 pub(crate) use launch::Refusal;
 pub(crate) use outbox::{Event, Readings};
@@ -17,7 +19,10 @@ use crate::gate::Gate;
 use crate::inventory::Inventory;
 use crate::lock::lock;
 use crate::shadow::{Shadow, StaleLog};
-use crate::{Agent, AgentDescription, AgentRecord, Counters, Plan, PlanError, PlannedPass, Process, Way};
+use crate::window::Batch;
+use crate::{
+    Agent, AgentDescription, AgentRecord, ClosingReason, Counters, Plan, PlanError, PlannedPass, Process, Way,
+};
 use outbox::Outbox;
 use reach::ReachTable;
 use std::collections::BTreeSet;
@@ -47,6 +52,11 @@ pub struct Engine<A: Agent> {
     pub(crate) lost: AtomicBool,
     /// Work of a window that was given up may still be running.
     pub(crate) unsettled: AtomicBool,
+    pub(crate) batch: Mutex<Option<Batch<A>>>,
+    /// Whether there is one; changes only while the gate is held alone.
+    batch_open: AtomicBool,
+    /// Held alone by the launch that is being recorded and submitted.
+    turn: Arc<Gate>,
     finished: AtomicBool,
     outbox: Outbox,
 }
@@ -87,6 +97,9 @@ impl<A: Agent> Engine<A> {
             refused: Mutex::default(),
             lost: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
+            batch: Mutex::default(),
+            batch_open: AtomicBool::new(false),
+            turn: Arc::default(),
             finished: AtomicBool::new(false),
             outbox: Outbox::default(),
         });
@@ -134,6 +147,7 @@ impl<A: Agent> Engine<A> {
         if self.gate.owned() {
             return 0;
         }
+        self.close_batch(ClosingReason::Unrecordable);
         let _hold = self.gate.share();
         let freed = lock(&self.shadow).release_all();
         self.process.staging.trim(self.description.id);
@@ -146,6 +160,7 @@ impl<A: Agent> Engine<A> {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
         }
+        self.close_batch(ClosingReason::Exit);
         let alone = self.gate.close(deadline);
         if alone.is_some() && !self.unsettled.load(Ordering::SeqCst) {
             lock(&self.shadow).release_all();

@@ -26,6 +26,7 @@
 //!
 //! A window that is dropped without being closed (a panic, a lost code path) puts memory back if a pass has changed it.
 
+mod batch;
 mod capture;
 mod close;
 mod commit;
@@ -37,6 +38,7 @@ mod open;
 mod passes;
 mod repair;
 
+pub(crate) use batch::{Batch, HeldFree, Recorded};
 pub(crate) use open::Admitted;
 
 use crate::engine::{Engine, Looked, Refusal};

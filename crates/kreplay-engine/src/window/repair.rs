@@ -4,6 +4,7 @@ use super::core::{Core, Method};
 use crate::engine::Belief;
 use crate::shadow::marked_bytes;
 use crate::{Agent, AgentError, Move, Range, Towards};
+use std::sync::atomic::Ordering;
 
 impl<A: Agent> Core<A> {
     /// Puts the snapshot back over the write set, queued ahead of the next pass.
@@ -99,6 +100,24 @@ impl<A: Agent> Core<A> {
         let all = self.footprint.select(|_| true);
         self.copy_back(&self.whole_ranges(&all))?;
         agent.settle(self.deadline())
+    }
+
+    /// After a failure: waits until nothing of ours runs, and remembers when that cannot be had.
+    pub(super) fn leave_settled(&mut self) {
+        match self.settle_all() {
+            Ok(()) => {}
+            Err(AgentError::Deadline { .. }) => {
+                self.stuck = true;
+                self.engine.unsettled.store(true, Ordering::Relaxed);
+                self.notes.push(
+                    "a pass did not end and may run beside the program's own launches; memory is not sure".into(),
+                );
+            }
+            Err(_) => {
+                self.stuck = true;
+                self.engine.lost.store(true, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Waits until nothing of ours runs. The first error may be of work that failed before; a second one means that

@@ -1,0 +1,252 @@
+//! Batch windows, as launches and memory operations go by.
+
+use super::launch::Judged;
+use super::{Decision, Engine, Refusal, RunGuard};
+use crate::gate::{Alone, Shared};
+use crate::lock::lock;
+use crate::timing::Stopwatch;
+use crate::window::{Batch, HeldFree, Recorded};
+use crate::{
+    Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, ShadowMode, WindowMode, thread,
+};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Looks at a window that other threads fill, before a launch declines.
+const MOST_LOOKS: u32 = 1000;
+
+/// What a memory operation of the program does, for [`Engine::memory_operation`].
+pub enum Operation<'a, W> {
+    /// Changes device memory in a way that can be done again: the closure makes what does it (with saved sources), or
+    /// `None` when it cannot after all.
+    Repeatable(&'a mut dyn FnMut() -> Option<W>),
+    /// Only reads device memory, or waits: a copy to the host, a synchronise, an event query.
+    Reads,
+    /// Anything else. It runs outside of every window.
+    Other,
+}
+
+impl<A: Agent> Engine<A> {
+    /// A memory operation of the program is about to be submitted: hold the guard until it was. As
+    /// [`Engine::operation`], but an open batch window records it if it can, and else is closed first.
+    /// What it writes is told to [`Engine::region_written`] in any case, while the guard is held.
+    pub fn memory_operation(self: &Arc<Self>, operation: Operation<'_, A::Work>) -> RunGuard<A> {
+        if self.gate.entered() || !self.batches() || matches!(operation, Operation::Reads) {
+            return RunGuard::new(self.gate.share());
+        }
+        if let Operation::Repeatable(record) = operation {
+            let hold = self.gate.share();
+            if !self.batch_open.load(Ordering::Relaxed) {
+                return RunGuard::new(hold);
+            }
+            if let Some(turn) = self.turn()
+                && let Some(work) = record()
+                && let Some(batch) = &mut *lock(&self.batch)
+            {
+                batch.record_operation(work);
+                return RunGuard::recorded(hold, turn);
+            }
+            drop(hold);
+        }
+        self.close_batch(ClosingReason::Unrecordable);
+        RunGuard::new(self.gate.share())
+    }
+
+    /// The program frees a region. While a batch window is open the recorded work needs its memory: the free is held
+    /// back and `free` is called when the window is over. `free` retires the region and frees it.
+    ///
+    /// # Errors
+    /// `free` itself, when no batch window is open: retire the region and free it now.
+    pub fn hold_free(&self, free: HeldFree) -> Result<(), HeldFree> {
+        if !self.batch_open.load(Ordering::Relaxed) || self.gate.owned() {
+            return Err(free);
+        }
+        let _hold = self.gate.share();
+        match &mut *lock(&self.batch) {
+            Some(batch) => {
+                batch.hold_free(free);
+                Ok(())
+            }
+            None => Err(free),
+        }
+    }
+
+    /// Closes the batch window that is open, if one is: it is replayed now. For an interceptor that knows of something
+    /// that must not fall into a window, and for the end of a part of the program.
+    pub fn close_window(&self) {
+        self.close_batch(ClosingReason::Unrecordable);
+    }
+
+    /// Whether dispatches go into batch windows.
+    pub(super) fn batches(&self) -> bool {
+        let settings = &self.process.settings;
+        let wanted = match settings.window {
+            WindowMode::Kernel => false,
+            WindowMode::Batch => true,
+            WindowMode::Auto => self.agent.records(),
+        };
+        wanted && settings.restore == RestoreMode::Observed && self.description.capabilities.observe
+    }
+
+    /// A launch while batch windows are in use. `None`: it has a kernel window of its own, or runs once.
+    pub(super) fn dispatch_batch(
+        self: &Arc<Self>,
+        id: DispatchId,
+        start: Duration,
+        info: &DispatchInfo,
+        judged: &Result<Judged, Refusal>,
+        record: &mut Option<impl FnOnce() -> Result<A::Work, Decline>>,
+    ) -> Result<Option<Decision<A>>, Refusal> {
+        let passes = match judged {
+            Ok(judged) if judged.passes > 1 && !judged.until => judged.passes,
+            _ => {
+                self.close_batch(ClosingReason::Unrecordable);
+                return Ok(None);
+            }
+        };
+        let Some(make) = record.take() else { return Ok(None) };
+        let work = match make() {
+            Ok(work) => work,
+            Err(reason) => {
+                self.close_batch(ClosingReason::Unrecordable);
+                return Err(reason.into());
+            }
+        };
+        // Another thread may fill or close the window between two looks; each time it got on.
+        for _ in 0..MOST_LOOKS {
+            let hold = self.gate.share();
+            let Some(turn) = self.turn() else {
+                return Err(Refusal::new(Decline::DrainTimeout, "another launch is being submitted for too long"));
+            };
+            let (takes, closing) = match &*lock(&self.batch) {
+                None => (false, None),
+                Some(batch) if batch.passes() != passes => (false, Some(ClosingReason::Unrecordable)),
+                Some(batch) => (batch.full().is_none(), batch.full()),
+            };
+            if takes {
+                return Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)));
+            }
+            drop((turn, hold));
+            if let Some(reason) = closing {
+                self.close_batch(reason);
+            } else if let Some(alone) = self.open_batch(passes, info)? {
+                // The first entry goes in before anybody can fill or close the window.
+                let hold = alone.downgrade();
+                if let Some(turn) = self.turn() {
+                    return Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)));
+                }
+            }
+        }
+        self.spoil_batch();
+        Err(Refusal::new(Decline::DrainTimeout, "no batch window could be had beside the other threads' launches"))
+    }
+
+    /// Puts a dispatch into the window, which is open and takes it: the caller holds the gate and the turn.
+    fn record_dispatch(
+        self: &Arc<Self>,
+        id: DispatchId,
+        start: Duration,
+        info: &DispatchInfo,
+        work: A::Work,
+        hold: Shared,
+        turn: Alone,
+    ) -> Decision<A> {
+        let dispatch = Recorded { id, start, info: info.clone(), thread: thread::system_number() };
+        let index = lock(&self.batch).as_mut().map(|batch| batch.record_dispatch(work, dispatch));
+        Decision::Recorded(match index {
+            Some(index) => RunGuard::counted(hold, turn, Arc::clone(self), index),
+            None => RunGuard::recorded(hold, turn),
+        })
+    }
+
+    /// A launch that is not selected: an open batch window records it too.
+    pub(super) fn run_recorded(
+        self: &Arc<Self>,
+        info: &DispatchInfo,
+        record: impl FnOnce() -> Result<A::Work, Decline>,
+    ) -> Decision<A> {
+        if self.gate.entered() {
+            return self.run();
+        }
+        let hold = self.gate.share();
+        if !self.batch_open.load(Ordering::Relaxed) {
+            if self.process.settings.shadow == ShadowMode::Trusted {
+                self.stale.everything();
+            }
+            return Decision::Run(RunGuard::new(hold));
+        }
+        let special = info.traits.decline.is_some() || info.traits.collective;
+        let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();
+        let full = lock(&self.batch).as_ref().and_then(Batch::full);
+        if reachable
+            && full.is_none()
+            && let Some(turn) = self.turn()
+            && let Ok(work) = record()
+            && let Some(batch) = &mut *lock(&self.batch)
+        {
+            batch.record_operation(work);
+            return Decision::Recorded(RunGuard::recorded(hold, turn));
+        }
+        drop(hold);
+        self.close_batch(full.unwrap_or(ClosingReason::Unrecordable));
+        self.run()
+    }
+
+    /// One launch or operation is recorded and submitted at a time, so that the list is in the order of submission.
+    fn turn(&self) -> Option<Alone> {
+        self.turn.close(Instant::now() + self.process.settings.drain_deadline)
+    }
+
+    /// Opens a window and keeps the gate; `None` when another thread has opened one.
+    fn open_batch(self: &Arc<Self>, passes: u32, info: &DispatchInfo) -> Result<Option<Alone>, Refusal> {
+        let mut phases = Phases::default();
+        let mut watch = Stopwatch::start();
+        let alone = self.enter();
+        watch.lap(&mut phases.drain);
+        let alone = alone?;
+        if lock(&self.batch).is_some() {
+            return Ok(None);
+        }
+        let (footprint, _) = self.snapshot_place(info, true)?;
+        watch.lap(&mut phases.capture);
+        let (batch, alone) = Batch::open(Arc::clone(self), alone, footprint, phases, passes, info)?;
+        *lock(&self.batch) = Some(batch);
+        self.batch_open.store(true, Ordering::Relaxed);
+        Ok(alone)
+    }
+
+    /// Closes the batch window, if one is open and this thread can have the agent alone.
+    pub(super) fn close_batch(&self, reason: ClosingReason) {
+        if !self.batch_open.load(Ordering::Relaxed) || self.gate.entered() {
+            return;
+        }
+        let deadline = Instant::now() + self.process.settings.drain_deadline;
+        let Some(alone) = self.gate.close(deadline) else { return self.spoil_batch() };
+        let Some(batch) = lock(&self.batch).take() else { return };
+        self.batch_open.store(false, Ordering::Relaxed);
+        // Pass 0 is what the program launched since the window opened.
+        match self.agent.drain(Instant::now() + self.process.settings.pass_deadline) {
+            Ok(()) => batch.close(alone, reason),
+            Err(error) => {
+                let refusal = self.refuse(Decline::DrainTimeout, &error);
+                drop(alone);
+                batch.abandon(refusal);
+            }
+        }
+    }
+
+    /// Something goes by that the open batch window does not hold.
+    pub(super) fn spoil_batch(&self) {
+        if let Some(batch) = &mut *lock(&self.batch) {
+            batch.spoil(Decline::PassFailed, "something ran within the window that was not recorded");
+        }
+    }
+
+    /// A recorded dispatch was submitted.
+    pub(super) fn batch_submitted(&self, index: u32) {
+        if let Some(batch) = &mut *lock(&self.batch) {
+            batch.submitted(index);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Batch windows: many dispatches behind one reprogramming of the counters.
+//!
+//! ```text
+//!  open: gate alone, drain, capture, gate open again
+//!    │
+//!    ├── launch, memory operation, launch, …      recorded, in the order of their submission; they are pass 0
+//!    │
+//!  close: gate alone, drain
+//!    ├── compare: the write set of the whole window
+//!    ├── post image: what pass 0 left in the write set, and in regions born within the window
+//!    ├── restore, run the list, check              once for each further pass
+//!    ├── memory ← shadow: what escaped the write set
+//!    ├── memory and shadow ← post image
+//!    └── gate open: records
+//! ```
+//!
+//! Pass 0 is the program's own run, so whatever the program reads meanwhile is right, and memory at the end is what
+//! pass 0 left, whatever the passes did. A window closes when it is full or old, before anything that cannot be recorded,
+//! and at the program's end. If it cannot be replayed (no room for the post image, a launch that went by unrecorded)
+//! nothing is lost but the counters: its dispatches decline.
+//!
+//! The content of a region born within the window is not defined at its birth, so it is not put back between the
+//! passes; only pass 0's content is, at the end.
+
+mod close;
+mod post;
+
+use super::core::{Core, Method};
+use super::counting::Counting;
+use crate::engine::{Engine, Looked, Refusal};
+use crate::gate::Alone;
+use crate::shadow::Footprint;
+use crate::{Agent, Decline, DispatchId, DispatchInfo, Phases};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A recorded dispatch that is counted.
+pub(crate) struct Recorded {
+    pub(crate) id: DispatchId,
+    pub(crate) start: Duration,
+    pub(crate) info: DispatchInfo,
+    pub(crate) thread: u64,
+}
+
+/// Something to run again.
+struct Entry<W> {
+    work: W,
+    /// Its place among the dispatches, when it is counted.
+    dispatch: Option<u32>,
+}
+
+/// A free that the program made and that happens when the window is over.
+pub(crate) type HeldFree = Box<dyn FnOnce() + Send>;
+
+/// A batch window that records.
+pub(crate) struct Batch<A: Agent> {
+    core: Core<A>,
+    entries: Vec<Entry<A::Work>>,
+    dispatches: Vec<Recorded>,
+    passes: u32,
+    /// Pass 0 is the first pass of the plan; else it is not counted and every pass of the plan is a replay.
+    first_counted: bool,
+    opened: Instant,
+    recorded_bytes: u64,
+    frees: Vec<HeldFree>,
+    /// Why it will not be replayed.
+    spoiled: Option<Refusal>,
+}
+
+impl<A: Agent> Batch<A> {
+    /// Takes the snapshot and begins pass 0. The gate is handed back, still held.
+    pub(crate) fn open(
+        engine: Arc<Engine<A>>,
+        alone: Alone,
+        footprint: Footprint,
+        phases: Phases,
+        passes: u32,
+        info: &DispatchInfo,
+    ) -> Result<(Self, Option<Alone>), Refusal> {
+        let most = engine.process.settings.batch.dispatches;
+        let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
+            Ok(counting) => counting,
+            Err(error) => {
+                crate::lock::lock(&engine.shadow).window_ended(&footprint, false, false);
+                return Err(Refusal::new(Decline::CountersUnavailable, error));
+            }
+        };
+        let first_counted = match &engine.counters {
+            Some(counters) => counters.counts_program_queues(),
+            None => true,
+        };
+        let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, true);
+        debug_assert!(core.method == Method::Observed, "batch windows need compare");
+        let captured = core.capture();
+        core.lap(|phases| &mut phases.capture);
+        let begun = captured.and_then(|()| {
+            if first_counted {
+                core.begin_counting(info, 0);
+            }
+            let running = core.counting.running();
+            if running { core.agent().settle(core.deadline()) } else { Ok(()) }
+        });
+        if let Err(error) = begun {
+            core.counting.abandon();
+            let refusal = engine.refuse(Decline::CaptureFailed, &error);
+            core.leave_settled();
+            core.release();
+            return Err(refusal);
+        }
+        core.lap(|phases| &mut phases.passes);
+        let alone = core.alone.take();
+        let batch = Self {
+            core,
+            entries: Vec::new(),
+            dispatches: Vec::new(),
+            passes,
+            first_counted,
+            opened: Instant::now(),
+            recorded_bytes: 0,
+            frees: Vec::new(),
+            spoiled: None,
+        };
+        Ok((batch, alone))
+    }
+
+    /// Passes of each dispatch in it.
+    pub(crate) fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// Why it takes nothing more, if so. It takes one entry at least.
+    pub(crate) fn full(&self) -> Option<crate::ClosingReason> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let limits = self.core.engine.process.settings.batch;
+        if self.dispatches.len() as u64 >= u64::from(limits.dispatches.max(1))
+            || self.entries.len() as u64 >= u64::from(limits.entries.max(1))
+        {
+            return Some(crate::ClosingReason::Full);
+        }
+        if self.recorded_bytes >= limits.bytes {
+            return Some(crate::ClosingReason::Bytes);
+        }
+        (self.opened.elapsed() >= limits.time).then_some(crate::ClosingReason::Time)
+    }
+
+    /// A counted dispatch of the program follows. Returns its place.
+    pub(crate) fn record_dispatch(&mut self, work: A::Work, dispatch: Recorded) -> u32 {
+        let index = self.dispatches.len() as u32;
+        self.dispatches.push(dispatch);
+        self.push(work, Some(index));
+        if self.first_counted {
+            self.core.counting.before(index);
+        }
+        index
+    }
+
+    /// The dispatch was submitted.
+    pub(crate) fn submitted(&mut self, index: u32) {
+        if self.first_counted {
+            self.core.counting.after(index);
+        }
+    }
+
+    /// A memory operation, or a dispatch that is not counted, follows.
+    pub(crate) fn record_operation(&mut self, work: A::Work) {
+        self.push(work, None);
+    }
+
+    fn push(&mut self, work: A::Work, dispatch: Option<u32>) {
+        self.recorded_bytes += self.core.engine.agent.work_bytes(&work);
+        self.entries.push(Entry { work, dispatch });
+    }
+
+    /// Something went by that is not in the list: the passes would not do the same.
+    pub(crate) fn spoil(&mut self, reason: Decline, detail: &str) {
+        self.spoiled.get_or_insert_with(|| Refusal::new(reason, detail));
+    }
+
+    /// Holds a free back until the window is over.
+    pub(crate) fn hold_free(&mut self, free: HeldFree) {
+        self.frees.push(free);
+    }
+}

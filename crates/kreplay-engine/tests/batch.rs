@@ -1,0 +1,416 @@
+//! Batch windows: what goes in, what closes them, who counts, and failure at every step.
+
+mod support;
+
+use kreplay_engine::conformance::{Kernel, Log, MemoryRig, Rig, World};
+use kreplay_engine::memory_agent::{Fault, MemoryAgent, Work};
+use kreplay_engine::{
+    BatchLimits, ByPlan, Chunk, ClosingReason, Decision, Decline, Engine, EveryKernel, Filter, KernelInfo, Operation,
+    Outcome, Process, Range, Region, RegionKind, Request, Settings, ShadowMode, Traits, VerifyMode, WindowMode,
+    Writers,
+};
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::{Scripted, add, allocate, info, launch, settings};
+
+fn batch(passes: u32) -> Settings {
+    Settings { window: WindowMode::Batch, ..settings(passes) }
+}
+
+struct Odd;
+
+impl Filter for Odd {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        kernel.key % 2 == 1
+    }
+}
+
+struct Setup {
+    agent: Arc<MemoryAgent>,
+    engine: Arc<Engine<MemoryAgent>>,
+    log: Arc<Log>,
+    region: Range,
+}
+
+fn setup(settings: Settings, counters: Option<Arc<Scripted>>) -> Setup {
+    let agent = MemoryAgent::builder(0).build();
+    let log = Log::new();
+    let process = Process::new(settings, Arc::new(Odd), Arc::new(ByPlan), log.clone());
+    let counters = counters.map(|counters| counters as Arc<dyn kreplay_engine::Counters>);
+    let engine = Engine::new(agent.clone(), counters, process).unwrap();
+    let region = allocate(&agent, &engine, 4096);
+    Setup { agent, engine, log, region }
+}
+
+impl Setup {
+    fn word(&self) -> u32 {
+        self.agent.program_synchronise();
+        self.agent.with_memory(|memory| memory.load(self.region.base))
+    }
+
+    fn launch(&self, key: u64) {
+        launch(&self.engine, &info(key), 0, &add(self.region, 1));
+    }
+
+    fn closings(&self) -> Vec<(u32, u32, ClosingReason)> {
+        self.log.windows().iter().map(|window| (window.dispatches, window.operations, window.closing)).collect()
+    }
+}
+
+#[test]
+fn dispatches_that_are_not_selected_are_recorded_but_not_counted() {
+    let setup = setup(batch(3), None);
+    let before = setup.word();
+    for key in [1, 2, 3, 4, 5] {
+        setup.launch(key);
+    }
+    assert!(setup.log.take_dispatches().is_empty(), "the window still records");
+    setup.engine.close_window();
+    assert_eq!(setup.word(), before + 5);
+    assert_eq!(setup.closings(), [(3, 2, ClosingReason::Unrecordable)]);
+    assert_eq!(setup.agent.submissions(), 2 * 5, "two replays of the whole list");
+    assert_eq!(setup.log.not_selected(), 2);
+    let keys: Vec<u64> = setup.log.take_dispatches().iter().map(|record| record.kernel.key).collect();
+    assert_eq!(keys, [1, 3, 5]);
+}
+
+#[test]
+fn every_limit_closes_a_window() {
+    let limits = BatchLimits::default();
+    for (limits, reason) in [
+        (BatchLimits { dispatches: 2, ..limits }, ClosingReason::Full),
+        (BatchLimits { entries: 2, ..limits }, ClosingReason::Full),
+        (BatchLimits { time: Duration::ZERO, ..limits }, ClosingReason::Time),
+        (BatchLimits { bytes: 0, ..limits }, ClosingReason::Bytes),
+    ] {
+        // With no bytes or no time a window takes one entry.
+        let setup = setup(Settings { batch: limits, ..batch(2) }, None);
+        let before = setup.word();
+        for _ in 0..5 {
+            setup.launch(1);
+        }
+        setup.engine.finish(Instant::now() + Duration::from_secs(20));
+        assert_eq!(setup.word(), before + 5);
+        assert!(setup.closings().iter().any(|closing| closing.2 == reason), "{reason:?}: {:?}", setup.closings());
+        let records = setup.log.take_dispatches();
+        assert_eq!(records.len(), 5);
+        assert!(records.iter().all(|record| record.outcome == Outcome::Replayed), "{reason:?}: {records:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_closes_the_window_before_it_runs() {
+    let setup = setup(batch(3), None);
+    let before = setup.word();
+    // An operation that nobody describes, a free, a code unload, a launch that declines, a recording that fails.
+    setup.launch(1);
+    drop(setup.engine.operation());
+    setup.launch(1);
+    let other = allocate(&setup.agent, &setup.engine, 64);
+    drop(setup.engine.region_retire(other.base).unwrap());
+    setup.launch(1);
+    setup.engine.code_unloaded(3);
+    setup.launch(1);
+    let special = kreplay_engine::DispatchInfo {
+        traits: Traits { decline: Some(Decline::GraphLaunch), ..Traits::default() },
+        ..info(1)
+    };
+    assert!(matches!(setup.engine.dispatch(&special, || panic!("not recorded")), Decision::Run(_)));
+    setup.launch(1);
+    assert!(matches!(setup.engine.dispatch(&info(1), || Err(Decline::UnknownArguments)), Decision::Run(_)));
+    setup.launch(1);
+    // Not selected, and not to be replayed.
+    let special = kreplay_engine::DispatchInfo { traits: Traits { collective: true, ..Traits::default() }, ..info(2) };
+    assert!(matches!(setup.engine.dispatch(&special, || panic!("not recorded")), Decision::Run(_)));
+    assert_eq!(setup.closings(), [(1, 0, ClosingReason::Unrecordable); 6]);
+    // Reading closes nothing; a repeatable operation is recorded; one that turns out not to be is not.
+    setup.launch(1);
+    drop(setup.engine.memory_operation(Operation::Reads));
+    let work = add(setup.region, 0);
+    drop(setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone()))));
+    setup.launch(1);
+    drop(setup.engine.memory_operation(Operation::Repeatable(&mut || None)));
+    assert_eq!(setup.closings()[6..], [(2, 1, ClosingReason::Unrecordable)]);
+    setup.launch(1);
+    setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    assert_eq!(setup.closings().last(), Some(&(1, 0, ClosingReason::Exit)));
+    assert_eq!(setup.word(), before + 9);
+    assert_eq!((setup.agent.usage().device, setup.agent.usage().host), (0, 0));
+}
+
+#[test]
+fn a_free_is_held_back_until_the_window_is_over() {
+    let setup = setup(batch(3), None);
+    let other = allocate(&setup.agent, &setup.engine, 4096);
+    let free = |setup: &Setup| {
+        let (agent, engine) = (setup.agent.clone(), setup.engine.clone());
+        Box::new(move || {
+            let retired = engine.region_retire(other.base).expect("it is known until now");
+            agent.program_free(other.base);
+            drop(retired);
+        })
+    };
+    assert!(setup.engine.hold_free(free(&setup)).is_err(), "no window is open: the caller frees at once");
+    setup.launch(1);
+    launch(&setup.engine, &info(3), 0, &add(other, 1));
+    assert!(setup.engine.hold_free(free(&setup)).is_ok());
+    setup.launch(1);
+    setup.engine.close_window();
+    assert!(setup.engine.region_retire(other.base).is_none(), "it was freed at the end");
+    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Unrecordable)]);
+    assert!(setup.log.take_dispatches().iter().all(|record| record.outcome == Outcome::Replayed));
+}
+
+#[test]
+fn counters_that_need_fences_count_replays_only() {
+    let counters = Scripted::new();
+    let request = Request { names: vec!["a".into(), "b".into()], repeat: 1 };
+    let setup = setup(Settings { request, ..batch(9) }, Some(counters.clone()));
+    let before = setup.word();
+    for key in [1, 2, 3] {
+        setup.launch(key);
+    }
+    setup.engine.close_window();
+    assert_eq!(setup.word(), before + 3);
+    let pass = |index: u32| {
+        let mut calls = vec![format!("begin {index}")];
+        for dispatch in 0..2 {
+            calls.extend([format!("before {dispatch}"), format!("after {dispatch}")]);
+        }
+        calls.push("end".into());
+        calls
+    };
+    let mut expected = vec!["open 500".to_owned()];
+    expected.extend(pass(0));
+    expected.extend(pass(1));
+    expected.push("collect".into());
+    assert_eq!(counters.take(), expected);
+    assert_eq!(setup.agent.submissions(), 2 * 3, "pass 0 is the program's; both passes of the plan are replays");
+    let record = setup.log.last_dispatch();
+    assert_eq!((record.passes_asked, record.passes_done), (2, 2));
+    assert_eq!(setup.log.readings().len(), 2);
+}
+
+#[test]
+fn threads_share_a_window() {
+    for verify in [VerifyMode::Outputs, VerifyMode::All] {
+        let limits = BatchLimits { dispatches: 16, ..BatchLimits::default() };
+        let agent = MemoryAgent::builder(0).build();
+        let log = Log::new();
+        let settings = Settings { verify, batch: limits, ..batch(3) };
+        let process = Process::new(settings, Arc::new(EveryKernel), Arc::new(ByPlan), log.clone());
+        let engine = Engine::new(agent.clone(), None, process).unwrap();
+        let regions: Vec<Range> = (0..4)
+            .map(|_| {
+                let own = Range::new(agent.program_allocate(1024), 1024);
+                agent.with_memory(|memory| memory.bytes_mut(own).fill(0));
+                engine.region_born(Region { range: own, kind: RegionKind::Device, writers: Writers::Seen });
+                own
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            for (thread, own) in (0..).zip(regions) {
+                let (agent, engine) = (&agent, &engine);
+                scope.spawn(move || {
+                    let mut expected = 0u32;
+                    for round in 0..100 {
+                        let kernel = Work::new(move |memory| {
+                            for address in (own.base..own.end()).step_by(4) {
+                                let value = memory.load(address).wrapping_mul(3).wrapping_add(1);
+                                memory.store(address, value);
+                            }
+                        });
+                        launch(engine, &info(thread), 0, &kernel);
+                        expected = expected.wrapping_mul(3).wrapping_add(1);
+                        if round % 40 == 9 {
+                            drop(engine.operation());
+                        }
+                    }
+                    agent.program_synchronise();
+                    assert_eq!(agent.with_memory(|memory| memory.load(own.base + 512)), expected);
+                });
+            }
+        });
+        engine.finish(Instant::now() + Duration::from_secs(20));
+        let records = log.take_dispatches();
+        assert_eq!(records.len(), 400);
+        let odd = records.iter().find(|r| r.outcome != Outcome::Replayed || r.divergence.is_some());
+        assert!(odd.is_none(), "{odd:?}");
+        assert!(log.windows().iter().any(|window| window.dispatches == 16));
+        assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
+    }
+}
+
+/// A window of launches and operations with a fault at call `number` counted from its opening.
+fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>) {
+    let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+    let agent = rig.agent();
+    let mut world = World::new(&rig, settings.clone());
+    let (a, b) = (world.allocate(900), world.allocate(512));
+    world.launch(&Kernel::Add { at: b, value: 1 });
+    world.close_window();
+    world.log.take_dispatches();
+    agent.fail_at(number, fault);
+    world.launch(&Kernel::Add { at: a, value: 3 });
+    world.operate(&Kernel::Fill { to: Range::new(b.base, 64), value: 9 });
+    let c = world.allocate(300);
+    world.launch(&Kernel::Accumulate { from: Range::new(a.base, 800), to: b.base });
+    world.launch(&Kernel::Add { at: c, value: 1 });
+    world.close_window();
+    let calls = agent.calls();
+    let reached = calls.len() as u64 > number;
+    agent.restart_count();
+    let outcomes: Vec<Outcome> = world.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes.len(), 3);
+    if !(reached && fault == Fault::Lost) {
+        world.check(&format!("{fault:?} at call {number} of {calls:?} with {settings:?}: {outcomes:?}"));
+        world.launch(&Kernel::Add { at: b, value: 1 });
+        world.close_window();
+        world.check(&format!("the window after {fault:?} at call {number} with {settings:?}"));
+    }
+    (reached, outcomes)
+}
+
+#[test]
+fn whatever_call_fails_in_a_batch_window_memory_is_what_one_run_leaves() {
+    let mut runs = 0;
+    for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
+        for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
+            for device_reserve in [0, u64::MAX] {
+                let chunk = Chunk::new(256).unwrap();
+                let settings = Settings { verify, shadow, device_reserve, chunk, ..batch(3) };
+                for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
+                    for number in 0.. {
+                        let (reached, outcomes) = faulty(&settings, number, fault);
+                        if !reached {
+                            assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Replayed), "{outcomes:?}");
+                            break;
+                        }
+                        runs += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(runs > 500, "only {runs} faults");
+}
+
+#[test]
+fn a_pass_that_does_not_end_leaves_what_pass_0_left() {
+    for waits in [1, u32::MAX] {
+        let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+        let agent = rig.agent();
+        let mut world = World::new(&rig, batch(3));
+        let a = world.allocate(900);
+        world.launch(&Kernel::Add { at: a, value: 1 });
+        world.launch(&Kernel::Add { at: a, value: 1 });
+        agent.hang(1, waits);
+        world.close_window();
+        for record in world.log.take_dispatches() {
+            assert!(matches!(record.outcome, Outcome::Declined { reason: Decline::PassFailed, .. }), "{record:?}");
+        }
+        if waits == 1 {
+            world.check("it ended late and was put back");
+        }
+        // Its kernels are not replayed again; others go on when it has ended.
+        assert!(world.launch_apart(&Kernel::Add { at: a, value: 0 }).is_none());
+        agent.hang(1, 0);
+        world.launch_apart(&Kernel::Fill { to: a, value: 2 });
+        world.close_window();
+        assert_eq!(world.record().outcome, Outcome::Replayed);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Launch(u64, u32),
+    Plain(u64),
+    Operate(u64),
+    Once,
+    Write(u64),
+    Allocate,
+    Free(usize),
+    Close,
+    Check,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_leave_the_same_memory_in_batch_windows(
+        steps in prop::collection::vec(prop_oneof![
+            6 => (any::<u64>(), any::<u32>()).prop_map(|(at, value)| Step::Launch(at, value)),
+            2 => any::<u64>().prop_map(Step::Plain),
+            3 => any::<u64>().prop_map(Step::Operate),
+            1 => Just(Step::Once),
+            1 => any::<u64>().prop_map(Step::Write),
+            1 => Just(Step::Allocate),
+            1 => any::<usize>().prop_map(Step::Free),
+            1 => Just(Step::Close),
+            1 => Just(Step::Check),
+        ], 1..50),
+        passes in 2u32..5,
+        verify in prop_oneof![Just(VerifyMode::Off), Just(VerifyMode::Outputs), Just(VerifyMode::All)],
+        shadow in prop_oneof![Just(ShadowMode::Safe), Just(ShadowMode::Trusted)],
+        dispatches in 1u32..9,
+        device_reserve in prop_oneof![2 => Just(0u64), 1 => Just(u64::MAX), 1 => Just((1 << 40) - 5000)],
+    ) {
+        let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+        let chunk = Chunk::new(256).unwrap();
+        let limits = BatchLimits { dispatches, ..BatchLimits::default() };
+        let settings = Settings { verify, shadow, chunk, batch: limits, device_reserve, ..batch(passes) };
+        let mut world = World::with(&rig, settings, Arc::new(NotCopies), Arc::new(ByPlan));
+        let mut live = vec![world.allocate(2000), world.allocate(1000)];
+        for step in steps {
+            let pick = |at: u64| {
+                let range = live[(at % live.len() as u64) as usize];
+                let start = (at >> 8) % (range.bytes / 4);
+                Range::new(range.base + start * 4, ((range.bytes / 4 - start).min(50)) * 4)
+            };
+            match step {
+                Step::Launch(at, value) => drop(world.launch(&Kernel::Add { at: pick(at), value })),
+                Step::Plain(at) if live.len() > 1 => {
+                    let words = live[0].bytes.min(live[1].bytes).min(4 * (1 + at % 50));
+                    world.launch(&Kernel::Copy { to: live[1].base, from: Range::new(live[0].base, words) });
+                }
+                Step::Plain(_) => {}
+                Step::Operate(at) => world.operate(&Kernel::Fill { to: pick(at), value: at as u32 }),
+                Step::Once => drop(world.engine.operation()),
+                Step::Write(at) => {
+                    let range = pick(at);
+                    world.write(range, &vec![at as u8; range.bytes as usize]);
+                }
+                Step::Allocate => {
+                    // What is in memory at its birth is not defined; the program fills it.
+                    let range = world.allocate(1200);
+                    world.operate(&Kernel::Fill { to: range, value: 5 });
+                    live.push(range);
+                }
+                Step::Free(index) if live.len() > 1 => {
+                    let range = live.swap_remove(index % live.len());
+                    world.free(range);
+                }
+                Step::Free(_) => {}
+                Step::Close => world.close_window(),
+                Step::Check => world.check("with a window open"),
+            }
+        }
+        world.close_window();
+        world.check("at the end");
+        for record in world.log.take_dispatches() {
+            prop_assert_eq!(record.outcome, Outcome::Replayed);
+            prop_assert_eq!(record.divergence, None);
+        }
+    }
+}
+
+/// Kernels by the name "copy" are not selected.
+struct NotCopies;
+
+impl Filter for NotCopies {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        &*kernel.name != "copy"
+    }
+}
