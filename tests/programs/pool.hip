@@ -27,6 +27,6 @@ int main() {
     }
     CHECK(hipGetLastError());
     verdict("advance", host, expected);
-    CHECK(hipStreamDestroy(stream));
+    // The stream is not destroyed: in HIP 5.2.3 hipStreamDestroy never returns for one that memory was freed on.
     return finish();
 }
