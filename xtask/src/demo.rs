@@ -9,8 +9,7 @@ use crate::demo_summary::Summary;
 use crate::{packages, shell};
 
 /// What the demo counts: more than the hardware holds at once, so that every kernel runs in several passes.
-const COUNTERS: &str = "SQ_WAVES,SQ_INSTS_VALU,SQ_INSTS_SALU,SQ_INSTS_SMEM,SQ_INSTS_LDS,SQ_INSTS_VMEM_RD,\
-    SQ_INSTS_VMEM_WR,SQ_INSTS_FLAT,SQ_INSTS_BRANCH,SQ_INSTS,TCC_READ,TCC_WRITE,TCC_ATOMIC";
+const COUNTERS: &str = "SQ_WAVES,SQ_INSTS_VALU,SQ_INSTS_LDS,TCC_READ,TCC_WRITE,TCC_ATOMIC,TCC_EA_RDREQ,TCC_EA_WRREQ";
 
 /// Builds everything, profiles the demo program on the software GPU, and shows what came of it.
 ///
@@ -37,7 +36,7 @@ pub(crate) fn run() -> Result<()> {
     remove_old(&file)?;
 
     let started = Instant::now();
-    let mut profile = kreplay(&build, ["profile", "--device", "soft", "-c", COUNTERS, "-o"]);
+    let mut profile = kreplay(&build, ["profile", "--quiet", "--device", "soft", "-c", COUNTERS, "-o"]);
     profile.arg(&file).arg("--").arg(build.join("demo"));
     shell::run(&mut profile).context("the demo program's own check failed, or it could not be profiled")?;
     let seconds = started.elapsed().as_secs_f64();
