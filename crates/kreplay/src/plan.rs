@@ -53,7 +53,8 @@ fn lines(source: &dyn CounterSource, plan: &Plan, out: &mut dyn Write) -> Result
     let passes = plan.passes.len();
     let simulated = if source.simulated() { ", values are simulated" } else { "" };
     let replay = if passes > 1 { "each kernel is replayed" } else { "no replay is needed" };
-    writeln!(out, "{passes} passes on {}: {replay}{simulated}", source.chip()).map_err(failed)?;
+    let word = if passes == 1 { "pass" } else { "passes" };
+    writeln!(out, "{passes} {word} on {}: {replay}{simulated}", source.chip()).map_err(failed)?;
     for pass in &plan.passes {
         let price = if pass.price.is_zero() { String::new() } else { format!(", about {:?} a kernel", pass.price) };
         writeln!(out, "pass {} ({}{price})", pass.index, way(pass.way)).map_err(failed)?;

@@ -20,13 +20,16 @@ pub(super) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes one where temporary files go; in `/tmp` where that is too long for a socket.
+    /// Makes one where temporary files go; in `/tmp` where that is too long for a socket, or could not be told apart in
+    /// a list of folders for the loader.
     ///
     /// # Errors
     /// [`ExpectedError::Io`].
     pub(super) fn make() -> Result<Self, ExpectedError> {
         let mut place = std::env::temp_dir();
-        if place.as_os_str().as_bytes().len() > LONGEST - "/kreplay-XXXXXX".len() {
+        let path = place.as_os_str().as_bytes();
+        if path.len() > LONGEST - "/kreplay-XXXXXX".len() || path.iter().any(|byte| matches!(byte, b':' | b';' | b'$'))
+        {
             place = PathBuf::from("/tmp");
         }
         let failed = |source: io::Error| ExpectedError::Io {
