@@ -5,6 +5,8 @@
 //! progress. A work-group that runs long is set aside for others for the same reason.
 
 mod code;
+#[cfg(test)]
+mod coverage;
 mod launch;
 mod memory;
 mod order;

@@ -24,8 +24,12 @@ pub(super) struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub(super) fn new(launch: &'a Launch, memory: &'a dyn Memory, repeatable: bool) -> Cx<'a> {
+        Cx::with(MapCache::new(memory, launch.request.id), repeatable)
+    }
+
+    fn with(maps: MapCache<'a>, repeatable: bool) -> Cx<'a> {
         Cx {
-            maps: MapCache::new(memory, launch.request.id),
+            maps,
             code: CodeView::default(),
             lds: Vec::new(),
             counts: Counts::default(),
@@ -92,6 +96,18 @@ pub(super) fn run_wave(cx: &mut Cx<'_>, wave: &mut Wave, turn: u64) -> Result<u6
         }
     }
     Ok(turn - left)
+}
+
+#[cfg(test)]
+impl<'a> Cx<'a> {
+    pub(super) fn new_for_test(memory: &'a dyn Memory) -> Cx<'a> {
+        Cx::with(MapCache::new(memory, 0), true)
+    }
+}
+
+#[cfg(test)]
+pub(super) fn execute_for_test(cx: &mut Cx<'_>, wave: &mut Wave, slot: &Slot) -> Result<Next, Stop> {
+    execute(cx, wave, slot)
 }
 
 #[inline(always)]

@@ -14,7 +14,8 @@ use crate::isa::table::vop1::*;
 pub(super) fn execute(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
     let mode = w.float;
     match s.inst.op {
-        V_NOP => Ok(()),
+        // No exceptions are raised, so there are none to clear.
+        V_NOP | V_CLREXCP => Ok(()),
         V_MOV_B32 => one(w, s, |a| a),
         V_ACCVGPR_MOV_B32 => one(w, s, |a| a),
         V_READFIRSTLANE_B32 => cross::read_first_lane(w, s),
