@@ -28,7 +28,8 @@ unsafe impl Memory for NoMemory {
 
 /// An instruction of a row with plausible operands.
 fn instance(family: Family, row: &'static table::Row) -> Inst {
-    let scalar = matches!(family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem);
+    let scalar =
+        matches!(family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem);
     let operand = |width: u8, number: u32| match (width, scalar) {
         (0, _) => Operand::NONE,
         (_, true) => Operand::scalar(number),

@@ -13,7 +13,7 @@ use crate::contract::{ExecOptions, ExecStats, Fault, Memory};
 /// Instructions a wave runs before another gets its turn.
 const TURN: u64 = 4096;
 /// Instructions of a work-group before others get their turn.
-const RESIDENCE: u64 = 4_000_000;
+const RESIDENCE: u64 = 200_000;
 /// Work-groups that a worker keeps at most, the running one included.
 const RESIDENT: usize = 1024;
 /// Work-groups that are worth another thread.

@@ -119,7 +119,9 @@ impl Wave {
             mode: 0,
             float: FloatMode::new(0),
             sgpr: [0; 128],
-            vgpr: vec![Lanes::ZERO; VGPRS].into_boxed_slice(),
+            // Pages that a program does not use are never touched.
+            // SAFETY: lanes of zeros are valid.
+            vgpr: unsafe { Box::<[Lanes]>::new_zeroed_slice(VGPRS).assume_init() },
             accumulation: 256,
             dirty: 0,
             index: 0,

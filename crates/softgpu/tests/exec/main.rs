@@ -6,4 +6,7 @@
 #![allow(unreachable_pub)] // a test is a crate of its own; nothing in it can be reached from outside
 
 mod basic;
+mod numeric;
+mod speed;
 mod support;
+mod wave;

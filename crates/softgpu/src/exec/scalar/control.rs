@@ -16,7 +16,9 @@ pub(in crate::exec) fn sopp(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst) -> Result<N
         S_CBRANCH_EXECZ => w.exec == 0,
         S_CBRANCH_EXECNZ => w.exec != 0,
         // Memory is in order and nothing is cached, so there is nothing to wait for or to write back.
-        S_WAITCNT | S_NOP | S_SETPRIO | S_ICACHE_INV | S_INCPERFLEVEL | S_DECPERFLEVEL | S_TTRACEDATA | S_WAKEUP => false,
+        S_WAITCNT | S_NOP | S_SETPRIO | S_ICACHE_INV | S_INCPERFLEVEL | S_DECPERFLEVEL | S_TTRACEDATA | S_WAKEUP => {
+            false
+        }
         S_ENDPGM | S_ENDPGM_SAVED => {
             w.state = State::Ended;
             false

@@ -30,6 +30,10 @@ impl Args {
         self.push(&value.to_le_bytes())
     }
 
+    pub fn long(self, value: i64) -> Args {
+        self.push(&value.to_le_bytes())
+    }
+
     pub fn float(self, value: f32) -> Args {
         self.push(&value.to_le_bytes())
     }
@@ -45,6 +49,8 @@ pub struct Launch<'a> {
     pub group_bytes: u32,
     pub seed: Option<u64>,
     pub threads: usize,
+    /// What ends the dispatch early.
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl<'a> Launch<'a> {
@@ -59,6 +65,7 @@ impl<'a> Launch<'a> {
             group_bytes: 0,
             seed: None,
             threads: 1,
+            cancel: None,
         }
     }
 
@@ -131,7 +138,8 @@ impl<'a> Launch<'a> {
             group_bytes,
             id: 1,
         };
-        let options = ExecOptions { seed: self.seed, threads: self.threads, cancel: Arc::new(AtomicBool::new(false)) };
+        let options =
+            ExecOptions { seed: self.seed, threads: self.threads, cancel: self.cancel.clone().unwrap_or_default() };
         let result = softgpu::exec::run(&request, &memory, &options);
         let written = memory.written.take().expect("set above").into_inner().expect("no test panics there");
         (result, written)
