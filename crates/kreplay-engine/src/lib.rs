@@ -25,8 +25,11 @@
 //! ```
 //!
 //! This is a *kernel window*. A *batch window* holds many dispatches: pass 0 is the program's own stream of launches and
-//! memory operations, recorded as they go by ([`Decision::Recorded`], [`Engine::operation`]); when it closes the engine
-//! replays the list for passes 1…N−1 and puts pass 0's *post* image back. Both are one state machine ([`window`]).
+//! memory operations, recorded as they go by ([`Decision::Recorded`], [`Engine::memory_operation`]); when it closes the
+//! engine replays the list for the further passes and puts pass 0's *post* image back. It closes when it is full
+//! ([`BatchLimits`]), before anything that cannot be recorded ([`Engine::operation`], a free that is not held back), and at
+//! the program's end. Counters that need a fence around each dispatch count replays only
+//! ([`Counters::counts_program_queues`]).
 //!
 //! # The contract of the seam
 //!
@@ -53,10 +56,16 @@
 //! [`Window::run_until_last`] says, then calls [`Window::close`]. Dropping a window without closing it closes it as
 //! failed.
 //!
+//! **Concurrency.** Each agent has a gate. A window holds it alone from drain to release; everything else that the program
+//! submits holds it shared while it is submitted ([`RunGuard`]), and reports of births and deaths of regions pass through it
+//! too. So siblings are kept out for the whole window, and agents do not wait for each other. A batch window that records
+//! does not hold the gate; it takes one launch or operation at a time, in the order of their submission.
+//!
 //! **Re-entrancy.** A dispatch made by a thread that has a window open on the same agent (from a policy or tool callback)
 //! runs as it is and is recorded as declined, `reentrant`.
 //!
-//! Nothing here aborts, exits or prints.
+//! Nothing here aborts, exits or prints. The recorder and the policy's `ended` are called without any lock held; the
+//! policy's other calls come while the window is open.
 
 #![forbid(unsafe_code)]
 
@@ -74,6 +83,7 @@ mod dispatch;
 mod engine;
 mod gate;
 mod inventory;
+mod line;
 mod lock;
 mod policy;
 mod process;

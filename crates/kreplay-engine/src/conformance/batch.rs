@@ -16,13 +16,13 @@ pub fn batch_windows_leave_what_one_run_leaves<R: Rig>(rig: &R) {
                 for device_reserve in [1, u64::MAX] {
                     let mut world = World::new(rig, Settings { verify, shadow, device_reserve, ..batch(passes) });
                     let when = format!("{verify:?} {shadow:?} {passes} passes, reserve {device_reserve}");
-                    let (a, b) = (world.allocate(20_000), world.allocate(4096));
+                    let (a, b) = (world.allocate(8512), world.allocate(4096));
                     for round in 0..3 {
                         world.launch(&Kernel::Add { at: a, value: 3 });
                         world.operate(&Kernel::Fill { to: Range::new(b.base + 2048, 512), value: round });
-                        world.launch(&Kernel::Accumulate { from: Range::new(a.base, 4000), to: b.base + 8 });
+                        world.launch(&Kernel::Accumulate { from: Range::new(a.base, 1000), to: b.base + 8 });
                         world.check(&when);
-                        let c = world.allocate(9000);
+                        let c = world.allocate(4500);
                         world.operate(&Kernel::Fill { to: c, value: round + 1 });
                         world.launch(&Kernel::Add { at: c, value: 1 });
                         world.launch(&Kernel::Copy { to: b.base + 1024, from: Range::new(c.base, 800) });

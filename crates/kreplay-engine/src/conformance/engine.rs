@@ -33,22 +33,22 @@ pub fn every_setting_leaves_what_one_run_leaves<R: Rig>(rig: &R) {
         let when = format!("{settings:?}");
         let passes = settings.uncounted_passes;
         let mut world = World::new(rig, settings);
-        let (a, b) = (world.allocate(20_000), world.allocate(4096));
+        let (a, b) = (world.allocate(8196), world.allocate(4096));
         let c = world.allocate(9004);
         let program = |world: &mut World<'_, R>, d: Range| {
             world.launch(&Kernel::Add { at: a, value: 3 });
-            world.launch(&Kernel::Accumulate { from: Range::new(a.base, 4000), to: b.base + 8 });
+            world.launch(&Kernel::Accumulate { from: Range::new(a.base, 1000), to: b.base + 8 });
             world.write(Range::new(c.base + 5, 7), b"by call");
-            world.launch(&Kernel::Copy { to: c.base + 4096, from: Range::new(b.base, 4096) });
+            world.launch(&Kernel::Copy { to: c.base + 4096, from: Range::new(b.base, 2048) });
             world.launch(&Kernel::Fill { to: Range::new(d.base + 4, 1000), value: 77 });
             world.launch(&Kernel::Accumulate { from: d, to: b.base + 8 });
-            world.launch(&Kernel::Add { at: Range::new(a.base + 12_000, 4), value: 1 });
+            world.launch(&Kernel::Add { at: Range::new(a.base + 8192, 4), value: 1 });
         };
-        let d = world.allocate(6000);
+        let d = world.allocate(5000);
         program(&mut world, d);
         world.check(&when);
         world.free(d);
-        let d = world.allocate(6000);
+        let d = world.allocate(5000);
         program(&mut world, d);
         program(&mut world, d);
         world.check(&when);

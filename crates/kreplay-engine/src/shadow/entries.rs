@@ -191,6 +191,12 @@ impl<A: Agent> Shadow<A> {
         if !keep_host {
             self.entries.retain(|_, entry| entry.store.tier() == Tier::Device);
         }
+        self.window_cancelled();
+    }
+
+    /// The window ended before it looked at anything: what was known still is.
+    pub(crate) fn window_cancelled(&mut self) {
+        self.busy = false;
         for store in std::mem::take(&mut self.graveyard) {
             self.release(store);
         }

@@ -48,7 +48,7 @@ impl<A: Agent> Open<A> {
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, 1) {
             Ok(counting) => counting,
             Err(error) => {
-                lock(&engine.shadow).window_ended(&placed.0, false, false);
+                lock(&engine.shadow).window_cancelled();
                 return Err(Refusal::new(Decline::CountersUnavailable, error));
             }
         };

@@ -81,7 +81,7 @@ impl<A: Agent> Batch<A> {
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
             Ok(counting) => counting,
             Err(error) => {
-                crate::lock::lock(&engine.shadow).window_ended(&footprint, false, false);
+                crate::lock::lock(&engine.shadow).window_cancelled();
                 return Err(Refusal::new(Decline::CountersUnavailable, error));
             }
         };
