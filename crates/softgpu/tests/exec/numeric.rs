@@ -154,7 +154,7 @@ fn longs() {
                 x >> by,
                 (ux >> by) as i64,
                 x << by,
-                (i128::from(x) * i128::from(y) >> 64) as i64,
+                ((i128::from(x) * i128::from(y)) >> 64) as i64,
                 i64::from(x < y)
                     + 2 * i64::from(ux < uy)
                     + 4 * i64::from(ux.count_ones())
@@ -182,8 +182,8 @@ fn ints() {
                 (ux / uy) as i32,
                 (ux % uy) as i32,
                 x >> (y & 31),
-                (i64::from(x) * i64::from(y) >> 32) as i32,
-                (u64::from(ux) * u64::from(uy) >> 32) as i32,
+                ((i64::from(x) * i64::from(y)) >> 32) as i32,
+                ((u64::from(ux) * u64::from(uy)) >> 32) as i32,
                 ux.rotate_left(13) as i32 ^ y,
                 i32::from(x as i8) * i32::from(y as i8) + i32::from((ux >> 8) as u8),
                 (i32::from(x as i16) * i32::from(y as i16)).wrapping_add(i32::from((ux >> 16) as u16)),

@@ -58,7 +58,7 @@ fn shuffles() {
         for i in 0..n {
             let (lane, wave) = (i % 64, &input[i / 64 * 64..][..64]);
             let expected = [
-                wave[i * 7 & 63],
+                wave[(i * 7) & 63],
                 wave[if lane < 3 { lane } else { lane - 3 }],
                 wave[if lane + 5 > 63 { lane } else { lane + 5 }],
                 wave[lane ^ 21],
@@ -193,7 +193,7 @@ fn private_memory_and_recursion() {
             let small: [i16; 16] = std::array::from_fn(|k| (table[2 * k] ^ k as i32) as i16);
             let x = input[i];
             let sum = (0..8)
-                .map(|k| table[(x + k * 5 & 31) as usize].wrapping_mul(small[((x >> 3) + k & 15) as usize].into()))
+                .map(|k| table[((x + k * 5) & 31) as usize].wrapping_mul(small[(((x >> 3) + k) & 15) as usize].into()))
                 .fold(0, i32::wrapping_add);
             let at = if x & 1 != 0 { 3 } else { 9 };
             table[at] = table[at].wrapping_add(sum);
