@@ -9,7 +9,7 @@ use softgpu::topology::{CPU_NODE, GPU_NODE};
 use crate::guard::{device, guard, out};
 use crate::types::{
     MEMORY_FIXED_ADDRESS, MEMORY_GDS, MEMORY_READ_ONLY, MEMORY_SCRATCH, POINTER_ALLOCATED, POINTER_REGISTERED,
-    POINTER_UNKNOWN, PointerInfo, Status,
+    POINTER_SHARED, POINTER_UNKNOWN, PointerInfo, Status,
 };
 
 fn status(error: &MemoryError) -> Status {
@@ -17,6 +17,10 @@ fn status(error: &MemoryError) -> Status {
         MemoryError::OutOfDeviceMemory { .. } | MemoryError::OutOfHostMemory { .. } => Status::NoMemory,
         MemoryError::Unknown(_) => Status::MemoryNotRegistered,
         MemoryError::BadRange { .. } => Status::InvalidParameter,
+        MemoryError::CannotShare { .. } | MemoryError::NotShared { .. } => {
+            say(error);
+            Status::Error
+        }
     }
 }
 
@@ -177,7 +181,11 @@ pub unsafe extern "C" fn hsaKmtQueryPointerInfo(pointer: *const c_void, info: *m
         *info = unsafe { std::mem::zeroed() };
         info.kind = POINTER_UNKNOWN;
         let Some(known) = device()?.memory.pointer(pointer as u64) else { return Err(Status::InvalidParameter) };
-        info.kind = if known.kind == MemoryKind::Registered { POINTER_REGISTERED } else { POINTER_ALLOCATED };
+        info.kind = match known.kind {
+            MemoryKind::Registered => POINTER_REGISTERED,
+            MemoryKind::Imported => POINTER_SHARED,
+            MemoryKind::Vram | MemoryKind::Host | MemoryKind::Scratch => POINTER_ALLOCATED,
+        };
         info.node = known.node;
         info.flags = known.flags;
         (info.cpu_address, info.gpu_address, info.bytes) = (known.base, known.base, known.bytes);
@@ -193,16 +201,6 @@ pub unsafe extern "C" fn hsaKmtQueryPointerInfo(pointer: *const c_void, info: *m
 #[unsafe(no_mangle)]
 pub extern "C" fn hsaKmtSetMemoryUserData(pointer: *const c_void, user_data: *mut c_void) -> Status {
     guard(|| device()?.memory.set_user_data(pointer as u64, user_data as usize).map_err(|e| status(&e)))
-}
-
-/// Shares memory with other processes, which is not done yet: said once, since programs seldom expect it.
-#[unsafe(no_mangle)]
-pub extern "C" fn hsaKmtShareMemory(_address: *mut c_void, _bytes: u64, _handle: *mut c_void) -> Status {
-    guard(|| {
-        static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| say(&"memory cannot be shared between processes"));
-        Err(Status::NotSupported)
-    })
 }
 
 include!(concat!(env!("OUT_DIR"), "/memory_versions.rs"));

@@ -198,6 +198,7 @@ pub(crate) struct PointerInfo {
 pub(crate) const POINTER_UNKNOWN: u32 = 0;
 pub(crate) const POINTER_ALLOCATED: u32 = 1;
 pub(crate) const POINTER_REGISTERED: u32 = 2;
+pub(crate) const POINTER_SHARED: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]

@@ -27,10 +27,6 @@ unsupported! {
     extern "C" fn hsaKmtSVMGetAttr(start: *mut c_void, bytes: u64, count: u32, attributes: *mut c_void);
     /// Memory of a graphics interface.
     extern "C" fn hsaKmtRegisterGraphicsHandleToNodes(handle: u64, info: *mut c_void, count: u64, nodes: *mut u32);
-    /// Memory of another process.
-    extern "C" fn hsaKmtRegisterSharedHandle(handle: *const c_void, address: *mut c_void, bytes: *mut u64);
-    /// Memory of another process.
-    extern "C" fn hsaKmtRegisterSharedHandleToNodes(handle: *const c_void, address: *mut c_void, bytes: *mut u64, count: u64, nodes: *mut u32);
     /// Debugger support.
     extern "C" fn hsaKmtDbgEnable(runtime_info: *mut *mut c_void, data_bytes: *mut u32);
     /// Debugger support.

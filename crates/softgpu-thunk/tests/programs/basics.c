@@ -1,5 +1,6 @@
 // Agents, pools, queues, barrier packets, copies, fills, signals, timestamps, pointer queries: all through the real runtime.
 #include "check.h"
+#include <pthread.h>
 
 static void agents(void) {
     char name[64];
@@ -61,6 +62,31 @@ static void barriers(void) {
     hsa_barrier_and_packet_t stuck = {.dep_signal = {never}};
     submit(queue, &stuck, and);
     HSA(hsa_queue_destroy(queue));
+}
+
+struct producer {
+    hsa_queue_t *queue;
+    hsa_signal_t counter;
+};
+
+static void *produce(void *data) {
+    struct producer *p = data;
+    for (int i = 0; i < 3000; i++) {
+        hsa_barrier_and_packet_t packet = {.completion_signal = p->counter};
+        submit(p->queue, &packet, HSA_PACKET_TYPE_BARRIER_AND);
+    }
+    return NULL;
+}
+
+// Several threads on one queue: slots are filled and doorbells rung in any order, and later indices are overwritten by earlier ones.
+static void producers(void) {
+    struct producer p = {.counter = signal_of(4 * 3000)};
+    HSA(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX, &p.queue));
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, produce, &p) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(zero_within(p.counter, 60));
+    HSA(hsa_queue_destroy(p.queue));
 }
 
 static void copies(void) {
@@ -146,6 +172,7 @@ int main(void) {
     start();
     agents();
     barriers();
+    producers();
     copies();
     fills();
     pointers();

@@ -37,6 +37,12 @@ fn a_copy_from_freed_memory_is_a_memory_fault() {
 }
 
 #[test]
+fn device_memory_is_shared_between_processes() {
+    let Some(program) = c_program("ipc") else { return };
+    expect(&program, &[], &[], "ipc ok");
+}
+
+#[test]
 fn a_forked_child_has_no_device() {
     let Some(program) = c_program("fork") else { return };
     expect(&program, &[], &[], "fork ok");

@@ -80,7 +80,7 @@ impl Faults {
         let matches = |pool| match kind {
             MemoryKind::Vram => matches!(pool, Pool::Any | Pool::Vram),
             MemoryKind::Host => matches!(pool, Pool::Any | Pool::Host),
-            MemoryKind::Scratch | MemoryKind::Registered => false,
+            MemoryKind::Scratch | MemoryKind::Registered | MemoryKind::Imported => false,
         };
         self.fold(|armed, fails: &mut bool| {
             if matches!(armed.spec.kind, FaultKind::AllocFail(pool) if matches(pool)) {

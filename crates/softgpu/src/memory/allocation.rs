@@ -15,6 +15,8 @@ pub enum MemoryKind {
     Scratch,
     /// Memory of the program, registered for the GPU.
     Registered,
+    /// Device memory of another process.
+    Imported,
 }
 
 /// One allocation.
@@ -33,6 +35,13 @@ pub struct Allocation {
     pub(super) mapped: u32,
     /// What the runtime hung on it.
     pub user_data: usize,
+}
+
+impl Allocation {
+    /// An allocation that the GPU does not see yet.
+    pub(super) fn new(backing: Backing, kind: MemoryKind, node: u32, flags: u32, writable: bool) -> Self {
+        Self { backing: Arc::new(backing), kind, node, flags, writable, mapped: 0, user_data: 0 }
+    }
 }
 
 /// One registered range of the program's memory, kept as often as it was registered.

@@ -12,12 +12,15 @@
 mod allocation;
 mod backing;
 mod recorder;
+mod share;
 mod space;
+mod store;
 mod table;
 mod view;
 
 pub use allocation::{Allocation, MemoryKind, PointerInfo};
 pub use recorder::{Range, Recorder, WriteSet};
+pub use share::SharedHandle;
 pub use space::{AddressSpace, MemoryCounts, MemoryError};
 pub use table::{Entry, Table};
 pub use view::View;

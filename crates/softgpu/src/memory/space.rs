@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::allocation::{Allocation, MemoryKind, PointerInfo, Registration};
 use super::backing::Backing;
+use super::share::SharedHandle;
+use super::store::Store;
 use super::table::{Entry, Table};
 use crate::topology::{CPU_NODE, GPU_NODE, PAGE};
 
@@ -32,6 +34,22 @@ pub enum MemoryError {
     /// Nothing is known at this address.
     #[error("{0:#x} is the start of no allocation or registration")]
     Unknown(u64),
+    /// Memory that cannot be shared.
+    #[error("the memory at {address:#x} cannot be shared between processes: {why}")]
+    CannotShare {
+        /// Its address.
+        address: u64,
+        /// Why.
+        why: String,
+    },
+    /// Memory of another process that cannot be had.
+    #[error("the memory of process {process} cannot be mapped: {why}")]
+    NotShared {
+        /// The process.
+        process: u32,
+        /// The host's words.
+        why: String,
+    },
     /// A size of zero or past the end of the address space.
     #[error("{bytes} bytes at {address:#x} are no range")]
     BadRange {
@@ -68,13 +86,16 @@ pub struct AddressSpace {
     inner: Mutex<Inner>,
     table: RwLock<Arc<Table>>,
     limit: u64,
+    /// Why device memory is not in a file, where it is not: then it cannot be shared.
+    store: Result<Arc<Store>, String>,
 }
 
 impl AddressSpace {
     /// An empty space with `limit` bytes of device memory.
     #[must_use]
     pub fn new(limit: u64) -> Self {
-        Self { inner: Mutex::default(), table: RwLock::default(), limit }
+        let store = Store::new().map(Arc::new).map_err(|e| e.to_string());
+        Self { inner: Mutex::default(), table: RwLock::default(), limit, store }
     }
 
     /// Bytes of device memory in all.
@@ -109,18 +130,42 @@ impl AddressSpace {
                 return Err(MemoryError::OutOfDeviceMemory { asked: bytes, free, limit: self.limit });
             }
         }
-        let backing =
-            Backing::map(rounded).map_err(|e| MemoryError::OutOfHostMemory { asked: bytes, why: e.to_string() })?;
+        let mapped = match &self.store {
+            Ok(store) if kind == MemoryKind::Vram => Backing::map_stored(rounded, store),
+            _ => Backing::map(rounded),
+        };
+        let backing = mapped.map_err(|e| MemoryError::OutOfHostMemory { asked: bytes, why: e.to_string() })?;
         if kind == MemoryKind::Vram {
             inner.vram_used += rounded;
         }
-        let base = backing.base();
         let node = if matches!(kind, MemoryKind::Vram | MemoryKind::Scratch) { GPU_NODE } else { CPU_NODE };
-        inner.allocations.insert(
-            base,
-            Allocation { backing: Arc::new(backing), kind, node, flags, writable, mapped: 0, user_data: 0 },
-        );
-        Ok(base)
+        Ok(insert(&mut inner, Allocation::new(backing, kind, node, flags, writable)))
+    }
+
+    /// A handle with which another process can map the allocation that starts at `base`.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`], or [`MemoryError::CannotShare`] for anything but device memory.
+    pub fn share(&self, base: u64) -> Result<SharedHandle, MemoryError> {
+        let inner = self.lock();
+        let backing = &inner.allocations.get(&base).ok_or(MemoryError::Unknown(base))?.backing;
+        let (descriptor, offset) = backing.export().ok_or_else(|| MemoryError::CannotShare {
+            address: base,
+            why: self.store.as_ref().err().map_or("it is not device memory", String::as_str).to_owned(),
+        })?;
+        Ok(SharedHandle::new(descriptor, offset, backing.bytes()))
+    }
+
+    /// Maps device memory of another process into this one, not yet for the GPU; returns address and bytes. [`AddressSpace::free`]
+    /// lets it go.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotShared`].
+    pub fn import(&self, handle: &SharedHandle) -> Result<(u64, u64), MemoryError> {
+        let backing = handle.open()?;
+        let bytes = backing.bytes();
+        let allocation = Allocation::new(backing, MemoryKind::Imported, GPU_NODE, 0, true);
+        Ok((insert(&mut self.lock(), allocation), bytes))
     }
 
     /// Frees an allocation: later accesses fault. Its pages go back to the host when no running dispatch holds them.
@@ -168,15 +213,16 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Takes one registration back; with the last one the range is unmapped.
+    /// Takes one registration back; with the last one the range is unmapped. Imported memory is let go.
     ///
     /// # Errors
     /// [`MemoryError::Unknown`] when nothing was registered at this address.
     pub fn deregister(&self, address: u64) -> Result<(), MemoryError> {
         let mut inner = self.lock();
         let Some(known) = inner.registrations.get_mut(&address) else {
-            let allocated = inner.allocations.contains_key(&address);
-            return if allocated { Ok(()) } else { Err(MemoryError::Unknown(address)) };
+            let kind = inner.allocations.get(&address).ok_or(MemoryError::Unknown(address))?.kind;
+            drop(inner);
+            return if kind == MemoryKind::Imported { self.free(address) } else { Ok(()) };
         };
         known.count -= 1;
         if known.count == 0 {
@@ -306,6 +352,12 @@ impl AddressSpace {
         let table = Arc::new(Table::new(allocated.chain(registered).collect()));
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = table;
     }
+}
+
+fn insert(inner: &mut Inner, allocation: Allocation) -> u64 {
+    let base = allocation.backing.base();
+    inner.allocations.insert(base, allocation);
+    base
 }
 
 fn mapped_mut(inner: &mut Inner, address: u64) -> Result<&mut u32, MemoryError> {

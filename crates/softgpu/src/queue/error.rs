@@ -97,12 +97,21 @@ pub(super) fn raise(device: &Device, ring: &Ring, stop: &Stop) {
     device.totals.errors.fetch_add(1, Ordering::Relaxed);
     say(&format_args!("queue {} stops: {}", ring.id, stop.message));
     let view = View::new(&device.memory, None);
-    if let Some(access) = stop.access {
-        let mapped = device.memory.table().check(access.address, access.bytes, false).is_ok();
-        device.events.memory_fault(MemoryFault { address: access.address, not_present: !mapped, hang: false });
-    } else if ring.amd_queue == 0 {
+    let fault = match stop.access {
+        Some(access) => {
+            let mapped = device.memory.table().check(access.address, access.bytes, false).is_ok();
+            Some(MemoryFault { address: access.address, not_present: !mapped, hang: false })
+        }
         // A copy engine's queue has no inactive signal; the memory event is the only way to the program.
-        device.events.memory_fault(MemoryFault { address: ring.base, not_present: false, hang: true });
+        None if ring.amd_queue == 0 => Some(MemoryFault { address: ring.base, not_present: false, hang: true }),
+        None => None,
+    };
+    let told = fault.is_some_and(|fault| device.events.memory_fault(fault) > 0);
+    if ring.amd_queue == 0 && !told {
+        say(&format_args!(
+            "queue {}: there is no memory event (are interrupts off?); the program cannot be told",
+            ring.id
+        ));
     }
     if ring.amd_queue == 0 {
         return;
