@@ -118,6 +118,20 @@ fn job(path: &Path) {
             code: "graph_launch".into(),
             text: "the kernel is part of a graph launch; run with graphs off".into(),
         }));
+        for (number, kind, dispatches, closed_by) in
+            [(1, WindowKind::Kernel, 1, "done"), (2, WindowKind::Batch, 3, "full"), (3, WindowKind::Batch, 1, "time")]
+        {
+            messages.push(FromLibrary::Window(Window {
+                number,
+                agent: 1,
+                kind,
+                dispatches,
+                operations: 0,
+                closed_by: closed_by.into(),
+                bytes: Bytes::default(),
+                phases: Phases::default(),
+            }));
+        }
         messages.push(FromLibrary::Summary(Summary {
             replayed: 2,
             declined: vec![("graph_launch".into(), 1)],

@@ -45,7 +45,11 @@ pub(crate) fn engine_settings(settings: &protocol::Settings) -> Result<engine::S
             protocol::WindowChoice::Batch => engine::WindowMode::Batch,
             protocol::WindowChoice::Auto => engine::WindowMode::Auto,
         },
-        batch: default.batch,
+        batch: engine::BatchLimits {
+            dispatches: settings.limits.window_kernels.unwrap_or(default.batch.dispatches),
+            bytes: settings.limits.window_bytes.unwrap_or(default.batch.bytes),
+            ..default.batch
+        },
         chunk,
         drain_deadline: Duration::from_millis(settings.deadlines.drain_ms),
         pass_deadline: Duration::from_millis(settings.deadlines.pass_ms),
@@ -65,6 +69,7 @@ mod tests {
         let got = engine_settings(&protocol::Settings::default()).unwrap();
         let default = engine::Settings::default();
         assert_eq!(got.chunk, default.chunk);
+        assert_eq!(got.batch, default.batch);
         assert_eq!(got.device_reserve, default.device_reserve);
         assert_eq!(got.host_budget, default.host_budget);
         assert!(!got.skip_restore_for_tests);

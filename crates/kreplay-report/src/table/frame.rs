@@ -1,8 +1,10 @@
 //! What stands before and after a table.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use kreplay_store::{ProcessState, RunState};
+use kreplay_protocol::WindowKind;
+use kreplay_store::{ProcessState, RunState, window_kind_name};
 
 use crate::{Overview, ReportError, text};
 
@@ -49,6 +51,7 @@ fn ending(overview: &Overview) -> String {
 
 /// Where the time went, and everything that the reader must know about the values.
 pub(super) fn foot(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    windows(overview, out)?;
     phases(overview, out)?;
     bytes(overview, out)?;
     if overview.any_simulated() {
@@ -75,6 +78,36 @@ fn phases(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
         }
     }
     writeln!(out)?;
+    Ok(())
+}
+
+/// How many windows of which kind, how many dispatches each, and what closed those that were not simply done.
+fn windows(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    let mut parts = Vec::new();
+    for kind in [WindowKind::Kernel, WindowKind::Batch] {
+        let of_kind: Vec<_> = overview.windows.iter().filter(|window| window.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        let dispatches: u64 = of_kind.iter().map(|window| u64::from(window.dispatches)).sum();
+        let mut part = format!("{} {}", of_kind.len(), window_kind_name(kind));
+        if kind == WindowKind::Batch {
+            part.push_str(&format!(" with {:.1} kernels each", dispatches as f64 / of_kind.len() as f64));
+        }
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for window in of_kind.iter().filter(|window| window.closed_by != "done") {
+            *reasons.entry(&window.closed_by).or_default() += 1;
+        }
+        if !reasons.is_empty() {
+            let reasons: Vec<String> =
+                reasons.iter().map(|(reason, count)| format!("{} {count}", text::name(reason, 40))).collect();
+            part.push_str(&format!(" (closed by: {})", reasons.join(", ")));
+        }
+        parts.push(part);
+    }
+    if !parts.is_empty() {
+        writeln!(out, "windows: {}", parts.join("; "))?;
+    }
     Ok(())
 }
 
