@@ -60,11 +60,21 @@ impl Allocations {
 }
 
 impl Allocations {
-    /// Host memory around `address` that this GPU can reach.
-    pub(super) fn lendable(&self, address: u64, unit: usize) -> Option<Allocation> {
-        self.around(address).filter(|allocation| {
-            allocation.kind == RegionKind::Host { copyable: false } && allocation.access >> (unit & 63) & 1 == 1
-        })
+    /// Host memory that argument bytes point into and that this GPU can reach, each once.
+    pub(super) fn lendable(&self, arguments: &[u8], unit: usize) -> Vec<Allocation> {
+        let live = self.lock();
+        let mut found: Vec<Allocation> = Vec::new();
+        for word in arguments.windows(8).step_by(4) {
+            let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            let Some((_, allocation)) = live.range(..=address).next_back() else { continue };
+            let lendable = allocation.range.contains(address)
+                && allocation.kind == RegionKind::Host { copyable: false }
+                && allocation.access >> (unit & 63) & 1 == 1;
+            if lendable && found.iter().all(|other| other.range != allocation.range) {
+                found.push(allocation.clone());
+            }
+        }
+        found
     }
 
     /// Whether there is an allocation of exactly this range.

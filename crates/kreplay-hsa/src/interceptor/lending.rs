@@ -36,11 +36,8 @@ impl Backend {
     /// Lends a GPU's engine the host memory that these argument bytes point into.
     pub(super) fn lend(&self, unit: usize, arguments: &[u8]) -> Lent<'_> {
         let mut lent = Lent { backend: self, unit, allocations: Vec::new() };
-        for word in arguments.windows(8).step_by(4) {
-            let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-            let Some(allocation) = self.allocations.lendable(address, unit) else { continue };
-            let known = lent.allocations.iter().any(|other| other.range == allocation.range);
-            if !known && !is_hostcall(&allocation) {
+        for allocation in self.allocations.lendable(arguments, unit) {
+            if !is_hostcall(&allocation) {
                 lent.take(allocation);
             }
         }

@@ -28,6 +28,10 @@ pub(crate) struct Backend {
     pub(crate) api: Api,
     /// The link to the command.
     pub(crate) session: Arc<Session>,
+    /// How long a drain may take.
+    pub(super) drain_deadline: Duration,
+    /// How long a pass may take.
+    pub(super) pass_deadline: Duration,
     /// Live allocations.
     pub(crate) allocations: Allocations,
     /// Loaded code.
@@ -39,6 +43,8 @@ pub(crate) struct Backend {
     /// Host memory that windows capture.
     pub(super) loans: Loans,
     machine: OnceLock<Machine>,
+    /// The process that was loaded into: a forked child has the memory, but not the devices.
+    process: u32,
     /// Whether nothing is to be intercepted any more.
     off: AtomicBool,
     finished: AtomicBool,
@@ -67,9 +73,13 @@ static NOTHING: Machine = Machine { units: Vec::new(), pools: Vec::new() };
 
 impl Backend {
     pub(crate) fn new(api: Api, session: Arc<Session>) -> Self {
+        let settings = session.engine_settings();
         Self {
             api,
             session,
+            drain_deadline: settings.drain_deadline,
+            pass_deadline: settings.pass_deadline,
+            process: std::process::id(),
             allocations: Allocations::default(),
             code: Code::default(),
             copies: Copies::new(api),
@@ -118,7 +128,7 @@ impl Backend {
 
     /// The program ends: windows close, counters are flushed, the command hears the end. Only the first call does it.
     pub(crate) fn finish(&self) {
-        if self.finished.swap(true, Ordering::AcqRel) {
+        if std::process::id() != self.process || self.finished.swap(true, Ordering::AcqRel) {
             return;
         }
         let deadline = Instant::now() + FINISH;

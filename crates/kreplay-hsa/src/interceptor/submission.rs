@@ -147,7 +147,7 @@ impl Submission<'_> {
     fn window(&self, mut window: Window<HsaAgent>, dispatch: &Dispatch, packets: &[Packet]) {
         window.run_until_last();
         let api = &self.backend.api;
-        let deadline = Instant::now() + self.backend.session.engine_settings().pass_deadline;
+        let deadline = Instant::now() + self.backend.pass_deadline;
         let mut own = packets[0];
         own.header = ordered(TYPE_DISPATCH);
         match self.unit.agent.run_last(own, deadline) {
@@ -208,7 +208,7 @@ impl Submission<'_> {
     /// for something that the program does later) the packets go on all the same.
     fn leave_room(&self) {
         let most = (i64::from(self.queue.packets()) / 2 - MARGIN).max(1);
-        let deadline = Instant::now() + self.backend.session.engine_settings().drain_deadline;
+        let deadline = Instant::now() + self.backend.drain_deadline;
         let mut pause = Pause::default();
         // SAFETY: as in `pass_on`.
         while unsafe { (self.backend.api.signal_load)(self.queue.work.pending) } > most {
