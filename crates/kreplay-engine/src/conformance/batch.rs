@@ -122,3 +122,28 @@ pub fn a_batch_window_without_restores_is_noticed<R: Rig>(rig: &R) {
     world.check("three runs, and none undone");
     assert!(world.record().divergence.is_some());
 }
+
+/// With `--verify all` only the launch that does other work each time is marked.
+pub fn the_dispatch_that_diverges_is_found<R: Rig>(rig: &R) {
+    let mut world = World::new(rig, Settings { verify: VerifyMode::All, ..batch(3) });
+    if !world.observes() {
+        println!("skipped: this agent does not compare on the device");
+        return;
+    }
+    let (at, to) = (world.allocate(4096), world.allocate(3 * 4096));
+    let counter = world.hidden();
+    world.launch(&Kernel::Add { at, value: 7 });
+    let append = Kernel::Append { counter, to, stride: 5 };
+    world.launch_apart(&append);
+    world.launch(&Kernel::Add { at, value: 2 });
+    world.close_window();
+    // Pass 0 is the program's own, and it ran first.
+    world.set_hidden(0);
+    world.model_run(&append);
+    world.check("what pass 0 left");
+    let records = world.log.take_dispatches();
+    let marked: Vec<bool> = records.iter().map(|record| record.divergence.is_some()).collect();
+    assert_eq!(marked, [false, true, false], "{records:?}");
+    assert!(records[2].notes.iter().any(|note| note.contains("earlier launch")), "{:?}", records[2].notes);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Replayed));
+}

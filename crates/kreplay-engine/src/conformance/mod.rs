@@ -73,6 +73,7 @@ macro_rules! conformance_suite {
             memory_born_within_a_batch_window_keeps_its_content,
             an_escape_in_a_batch_window_is_found_and_undone,
             a_batch_window_without_restores_is_noticed,
+            the_dispatch_that_diverges_is_found,
         );
     };
     (@stamp $rig:ty, $module:ident: $($name:ident),* $(,)?) => {

@@ -102,6 +102,12 @@ impl Footprint {
         set.ranges(&self.regions).filter(live).collect()
     }
 
+    /// Whether a range lies in a live region of it.
+    pub(crate) fn holds(&self, range: Range) -> bool {
+        let inside = |t: &Tracked| t.live && t.range.base <= range.base && range.end() <= t.range.end();
+        self.regions.iter().any(inside)
+    }
+
     /// Bytes of the moves by the tier of their snapshot: device, host.
     pub(crate) fn by_tier(&self, ranges: &[(usize, Range)]) -> (u64, u64) {
         let sum = |tier| ranges.iter().filter(|(i, _)| self.regions[*i].tier == tier).map(|(_, r)| r.bytes).sum();

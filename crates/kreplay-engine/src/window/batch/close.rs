@@ -1,7 +1,7 @@
 //! The end of a batch window: the replays, the post image, the records.
 
+use super::Batch;
 use super::post::Post;
-use super::{Batch, Recorded};
 use crate::engine::{Belief, Event, Readings, Refusal};
 use crate::gate::Alone;
 use crate::lock::lock;
@@ -130,6 +130,13 @@ impl<A: Agent> Batch<A> {
             self.core.answer_outputs()?;
             self.core.lap(|phases| &mut phases.verify);
         }
+        if verify == VerifyMode::All && self.core.divergence.is_some() && self.core.dirty && !skip {
+            // With what escaped, as far as it was inside regions that were there at the start.
+            let restored = self.core.footprint.ranges(&self.core.restored).into_iter().map(|(_, range)| range);
+            let born = ranges.iter().copied().filter(|range| !self.core.footprint.holds(*range));
+            let ranges: Vec<Range> = restored.chain(born).collect();
+            self.divergent = self.first_divergent(&ranges)?;
+        }
         Ok(())
     }
 
@@ -241,8 +248,8 @@ impl<A: Agent> Batch<A> {
             None => (Outcome::Replayed, self.passes),
         };
         let mut events: Vec<Event> = self.core.warnings.drain(..).map(|(key, text)| Event::Warn(key, text)).collect();
-        for dispatch in &self.dispatches {
-            events.push(Event::Dispatch(Box::new(self.dispatch_record(dispatch, &outcome, passes_done))));
+        for index in 0..self.dispatches.len() as u32 {
+            events.push(Event::Dispatch(Box::new(self.dispatch_record(index, &outcome, passes_done))));
         }
         if counted {
             events.push(Event::Readings(readings));
@@ -258,8 +265,31 @@ impl<A: Agent> Batch<A> {
         engine.tell(events);
     }
 
-    fn dispatch_record(&self, dispatch: &Recorded, outcome: &Outcome, passes_done: u32) -> DispatchRecord {
+    /// The divergence of the window as the dispatch at `index` is told of it, and what else there is to say.
+    fn divergence_of(&self, index: u32) -> (Option<crate::Divergence>, Vec<String>) {
+        let mut notes = self.core.notes.clone();
+        let Some(divergence) = self.core.divergence.clone() else { return (None, notes) };
+        let Some(found) = self.divergent else {
+            notes.push("a dispatch of this window did other work in another pass; which one is not known".into());
+            return (Some(divergence), notes);
+        };
+        let mine = self.entries.iter().position(|entry| entry.dispatch == Some(index));
+        match mine {
+            Some(mine) if mine == found => return (Some(divergence), notes),
+            Some(mine) if mine > found => {
+                notes.push(
+                    "an earlier launch of this window does other work each time, and this one may read it".into(),
+                );
+            }
+            _ => {}
+        }
+        (None, notes)
+    }
+
+    fn dispatch_record(&self, index: u32, outcome: &Outcome, passes_done: u32) -> DispatchRecord {
+        let dispatch = &self.dispatches[index as usize];
         let info = &dispatch.info;
+        let (divergence, notes) = self.divergence_of(index);
         DispatchRecord {
             id: dispatch.id,
             agent: self.core.engine.description.id,
@@ -272,12 +302,12 @@ impl<A: Agent> Batch<A> {
             outcome: outcome.clone(),
             passes_asked: self.passes,
             passes_done,
-            divergence: self.core.divergence.clone(),
+            divergence,
             phases: Phases::default(),
             bytes: Bytes::default(),
             write_set: None,
             start: dispatch.start,
-            notes: self.core.notes.clone(),
+            notes,
         }
     }
 }

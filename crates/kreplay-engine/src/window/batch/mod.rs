@@ -23,6 +23,7 @@
 //! passes; only pass 0's content is, at the end.
 
 mod close;
+mod find;
 mod post;
 
 use super::core::{Core, Method};
@@ -65,6 +66,8 @@ pub(crate) struct Batch<A: Agent> {
     frees: Vec<HeldFree>,
     /// Why it will not be replayed.
     spoiled: Option<Refusal>,
+    /// The entry that does other work each time, once it was found.
+    divergent: Option<usize>,
 }
 
 impl<A: Agent> Batch<A> {
@@ -119,6 +122,7 @@ impl<A: Agent> Batch<A> {
             recorded_bytes: 0,
             frees: Vec::new(),
             spoiled: None,
+            divergent: None,
         };
         Ok((batch, alone))
     }
