@@ -15,16 +15,13 @@ pub(super) fn write(file: &Path, quiet: bool, left_running: usize) {
             "kreplay: {left_running} processes of the program still run and are no longer recorded; --linger waits longer"
         ));
     }
+    if quiet {
+        return;
+    }
     let reader = match Reader::open(file) {
         Ok(reader) => reader,
         Err(error) => return note(&format!("kreplay: {error}")),
     };
-    if quiet {
-        if reader.processes().is_ok_and(|processes| processes.is_empty()) {
-            note("kreplay: no process of the program loaded a GPU runtime that kreplay knows; nothing was profiled");
-        }
-        return;
-    }
     let mut text = Vec::new();
     let width = terminal_width(&io::stderr());
     match write_summary(&reader, width, &mut text) {

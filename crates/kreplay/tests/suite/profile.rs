@@ -153,12 +153,14 @@ fn a_process_that_stays_is_left_with_a_word() {
 }
 
 #[test]
-fn nothing_to_profile_is_said_even_when_quiet() {
+fn nothing_to_profile_is_said_unless_quiet() {
     let place = Place::new();
-    let output = place.profile(&["--quiet"], &["print=hello"]).output().unwrap();
+    let output = place.profile(&[], &["print=hello"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(stdout(&output), "hello\n");
-    assert!(stderr(&output).contains("nothing was profiled"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing to profile"), "{}", stderr(&output));
+    let output = place.profile(&["--quiet", "--overwrite"], &["print=hello"]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
 }
 
 #[test]

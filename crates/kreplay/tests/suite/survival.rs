@@ -129,8 +129,7 @@ fn a_profile_within_a_profile_is_the_inner_ones() {
     let output = outer.output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(place.dispatches().len(), 2);
-    assert!(stderr(&output).contains("nothing was profiled"), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("HSA_TOOLS_LIB"), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
 }
 
 #[test]
