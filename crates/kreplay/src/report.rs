@@ -19,9 +19,9 @@ pub(crate) fn run(options: &ReportOptions) -> Result<u8, ExpectedError> {
             FormatChoice::Csv => Format::Csv,
             FormatChoice::Json => Format::Json,
         },
-        by: match options.by {
-            ByChoice::Dispatch => By::Dispatch,
-            ByChoice::Kernel => By::Kernel,
+        by: match (options.by, options.format) {
+            (Some(ByChoice::Dispatch), _) | (None, FormatChoice::Csv | FormatChoice::Json) => By::Dispatch,
+            (Some(ByChoice::Kernel), _) | (None, FormatChoice::Table) => By::Kernel,
         },
         width: None,
     };

@@ -13,9 +13,9 @@ pub(crate) struct ReportOptions {
     /// In which form. CSV and JSON are described in docs/file.md.
     #[arg(long, value_enum, default_value_t = FormatChoice::Table)]
     pub(crate) format: FormatChoice,
-    /// One entry for what.
-    #[arg(long, value_enum, default_value_t = ByChoice::Dispatch)]
-    pub(crate) by: ByChoice,
+    /// One entry for what. Without it: `kernel` for tables, `dispatch` for CSV and JSON.
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<ByChoice>,
     /// Write to this file instead of stdout; an existing one is replaced.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,

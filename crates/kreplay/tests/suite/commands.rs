@@ -20,7 +20,8 @@ fn reports_come_in_every_form() {
     assert_eq!(json["run"]["settings"]["counters"][0], "SQ_WAVES");
     let by_kernel: serde_json::Value = serde_json::from_str(&report(&["--format", "json", "--by", "kernel"])).unwrap();
     assert_eq!(by_kernel["kernels"][0]["declined"], 1);
-    assert!(report(&[]).contains("declined: no_backing"));
+    assert!(report(&["--by", "dispatch"]).contains("declined: no_backing"));
+    assert_eq!(report(&[]), report(&["--by", "kernel", "--format", "table"]));
     // Two values a replayed dispatch, one row for the other, one header.
     assert_eq!(report(&["--format", "csv"]).lines().count(), 6);
     assert_eq!(report(&["-o", "out.csv", "--format", "csv"]), "");
