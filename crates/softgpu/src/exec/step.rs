@@ -4,7 +4,7 @@ use super::code::{CodeView, PAGE, Page, Slot};
 use super::launch::Launch;
 use super::memory::MapCache;
 use super::stats::{Class, Counts};
-use super::vmem::Lines;
+use super::vmem::{Conflicts, Lines};
 use super::wave::{State, Wave};
 use super::{scalar, vector, vmem};
 use crate::contract::{BadAddress, Fault, Memory};
@@ -18,6 +18,7 @@ pub(super) struct Cx<'a> {
     pub(super) lds: Vec<u32>,
     pub(super) counts: Counts,
     pub(super) lines: Lines,
+    pub(super) conflicts: Conflicts,
     /// Clocks count instructions, so that runs are repeatable.
     pub(super) repeatable: bool,
 }
@@ -34,6 +35,7 @@ impl<'a> Cx<'a> {
             lds: Vec::new(),
             counts: Counts::default(),
             lines: Lines::default(),
+            conflicts: Conflicts::default(),
             repeatable,
         }
     }

@@ -96,44 +96,18 @@ fn count(cx: &mut Cx<'_>, addresses: &[u32; LANES], mask: u64, bytes: u64, read:
     if written {
         cx.counts.sums.lds_write_bytes += active * bytes;
     }
-    cx.counts.sums.lds_bank_conflicts += conflicts(addresses, mask, bytes.div_ceil(4) as usize);
+    cx.counts.sums.lds_bank_conflicts += cx.conflicts.count(addresses, mask, bytes.div_ceil(4) as usize);
 }
 
-/// Cycles beyond the first: the lanes go in groups that ask for 32 dwords, and a bank gives one dword a cycle, to all
-/// lanes that ask for it.
-fn conflicts(addresses: &[u32; LANES], mask: u64, dwords: usize) -> u64 {
-    let group = (32 / dwords.next_power_of_two()).max(1);
-    let mut extra = 0;
-    for first in (0..LANES).step_by(group) {
-        let mut asked = [u32::MAX; 32];
-        let mut clash = false;
-        for lane in (first..first + group).filter(|lane| mask >> lane & 1 != 0) {
-            for k in 0..dwords as u32 {
-                let dword = (addresses[lane] >> 2).wrapping_add(k);
-                let bank = &mut asked[dword as usize % 32];
-                clash |= *bank != u32::MAX && *bank != dword;
-                *bank = dword;
-            }
-        }
-        if clash {
-            extra += slow_conflicts(addresses, mask, dwords, first, group);
-        }
+/// The first address, where all lanes are active and each follows the one before.
+#[inline]
+pub(super) fn consecutive(addresses: &[u32; LANES], mask: u64, bytes: u32) -> Option<u32> {
+    let first = addresses[0];
+    let mut differs = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        differs |= address ^ first.wrapping_add(lane as u32 * bytes);
     }
-    extra
-}
-
-#[cold]
-fn slow_conflicts(addresses: &[u32; LANES], mask: u64, dwords: usize, first: usize, group: usize) -> u64 {
-    let lanes = (first..first + group).filter(|lane| mask >> lane & 1 != 0);
-    let mut asked: Vec<u32> =
-        lanes.flat_map(|lane| (0..dwords as u32).map(move |k| (addresses[lane] >> 2).wrapping_add(k))).collect();
-    asked.sort_unstable();
-    asked.dedup();
-    let mut banks = [0u64; 32];
-    for dword in asked {
-        banks[dword as usize % 32] += 1;
-    }
-    banks.into_iter().max().unwrap_or(1) - 1
+    (mask == u64::MAX && differs == 0).then_some(first)
 }
 
 /// Lanes' addresses plus an offset.
@@ -160,10 +134,7 @@ fn load(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst, shape: Shape) -> Result<(), Sto
         }
         Shape::Dwords(count) => {
             for k in 0..count {
-                let mut out = Lanes::ZERO;
-                for lane in lanes_of(mask) {
-                    out.0[lane] = read_lds(cx, at[lane].wrapping_add(4 * k as u32), 4);
-                }
+                let out = read_dwords(cx, &at, mask, 4 * k as u32);
                 w.put(i.dst, k, &out, mask);
             }
         }
@@ -182,6 +153,11 @@ fn store(cx: &mut Cx<'_>, w: &Wave, i: &Inst, shape: Shape) -> Result<(), Stop> 
             }
         }
         Shape::Dwords(count) => {
+            let first = consecutive(&at, w.exec, 4).filter(|first| count == 1 && first % 4 == 0);
+            if let Some(to) = first.and_then(|first| cx.lds.get_mut(first as usize / 4..first as usize / 4 + LANES)) {
+                to.copy_from_slice(&w.v(i.src[1], 0).0);
+                return Ok(());
+            }
             for lane in lanes_of(w.exec) {
                 for k in 0..count {
                     write_lds(cx, at[lane].wrapping_add(4 * k as u32), 4, w.v(i.src[1], k).0[lane]);
@@ -190,6 +166,28 @@ fn store(cx: &mut Cx<'_>, w: &Wave, i: &Inst, shape: Shape) -> Result<(), Stop> 
         }
     }
     Ok(())
+}
+
+/// Reads one dword of each active lane, `plus` bytes behind its address.
+fn read_dwords(cx: &Cx<'_>, addresses: &[u32; LANES], mask: u64, plus: u32) -> Lanes {
+    let mut out = Lanes::ZERO;
+    if mask == u64::MAX {
+        if let Some(first) = consecutive(addresses, mask, 4).map(|first| first.wrapping_add(plus))
+            && first % 4 == 0
+            && let Some(from) = cx.lds.get(first as usize / 4..first as usize / 4 + LANES)
+        {
+            out.0.copy_from_slice(from);
+            return out;
+        }
+        for (out, address) in out.0.iter_mut().zip(addresses) {
+            *out = read_lds(cx, address.wrapping_add(plus), 4);
+        }
+        return out;
+    }
+    for lane in lanes_of(mask) {
+        out.0[lane] = read_lds(cx, addresses[lane].wrapping_add(plus), 4);
+    }
+    out
 }
 
 /// The two offsets of a pair of accesses, in bytes.
@@ -205,9 +203,7 @@ fn load_two(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst, dwords: u32, stride: u32) -
         let at = addresses(w, i, offset);
         count(cx, &at, mask, 4 * u64::from(dwords), true, false);
         for k in 0..dwords {
-            for lane in lanes_of(mask) {
-                out[n * dwords as usize + k as usize].0[lane] = read_lds(cx, at[lane].wrapping_add(4 * k), 4);
-            }
+            out[n * dwords as usize + k as usize] = read_dwords(cx, &at, mask, 4 * k);
         }
     }
     for (k, out) in out[..2 * dwords as usize].iter().enumerate() {

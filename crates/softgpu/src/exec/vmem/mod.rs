@@ -4,11 +4,13 @@ mod access;
 mod address;
 mod atomic;
 mod buffer;
+mod conflicts;
 mod flat;
 mod lds;
 mod lines;
 
 pub(super) use buffer::buffer;
+pub(super) use conflicts::Conflicts;
 pub(super) use flat::flat;
 pub(super) use lds::lds;
 pub(super) use lines::Lines;
