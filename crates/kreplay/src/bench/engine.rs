@@ -7,7 +7,7 @@ use super::row::{Row, Unit};
 use crate::error::ExpectedError;
 
 /// Windows behind one sample.
-const WINDOWS: u32 = 20;
+const WINDOWS: u32 = 10;
 
 /// Launches behind one sample.
 const LAUNCHES: u32 = 200_000;
