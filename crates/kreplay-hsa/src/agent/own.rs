@@ -46,6 +46,12 @@ pub(super) struct Own {
     /// Packets submitted, counted; and how many are known to be over.
     serial: u64,
     done: u64,
+    /// A deadline has passed: what is on the queue now is ended by the next [`Own::settle`].
+    overdue: bool,
+    /// Signals that a packet still on the queue may lower, and nobody waits for any more.
+    stranded: Vec<Signal>,
+    /// Queues on which a launch of the program's own still runs, and the signal that it will lower.
+    occupied: Vec<(Ring, Signal)>,
 }
 
 impl Own {
@@ -62,6 +68,9 @@ impl Own {
             tickets: 0,
             serial: 0,
             done: 0,
+            overdue: false,
+            stranded: Vec::new(),
+            occupied: Vec::new(),
         })
     }
 
@@ -91,15 +100,24 @@ impl Own {
     /// next submission goes to a new queue.
     fn notice_fault(&mut self) -> Result<(), AgentError> {
         let Some(status) = self.ring.as_ref().and_then(Ring::fault) else { return Ok(()) };
+        self.end_queue();
+        Err(queue_failed(status))
+    }
+
+    /// Destroys the queue: what runs on it is ended, what waits on it is given up. The next submission goes to a new one.
+    fn end_queue(&mut self) {
         if let Some(ring) = self.ring.take() {
             ring.destroy();
         }
+        self.overdue = false;
         for (_, awaited) in std::mem::take(&mut self.awaited) {
             self.scratch.retire(self.serial, awaited.results);
-            self.signals.release(awaited.signal);
+            self.stranded.push(awaited.signal);
+        }
+        for signal in std::mem::take(&mut self.stranded) {
+            self.signals.release(signal);
         }
         self.reached(self.serial);
-        Err(queue_failed(status))
     }
 
     fn reached(&mut self, serial: u64) {
@@ -192,21 +210,26 @@ impl Own {
         let ring = self.ring.as_ref();
         let fault = || ring.and_then(Ring::fault).map(|status| Err(queue_failed(status)));
         let waited = wait(&self.api, signal, deadline, what, fault, ());
-        if waited.is_err() {
+        if let Err(error) = &waited {
+            self.overdue = matches!(error, AgentError::Deadline { .. });
             self.notice_fault()?;
         }
         waited
     }
 
-    /// Waits until everything on the queue is over.
+    /// Waits until everything on the queue is over. When a deadline has passed before, it is ended instead: it is the
+    /// engine's own work, a pass or a comparison, and nothing of it may run on beside the program.
     pub(super) fn settle(&mut self, deadline: Instant) -> Result<(), AgentError> {
         self.notice_fault()?;
+        if self.overdue {
+            self.end_queue();
+            return Ok(());
+        }
         if self.done != self.serial {
             let signal = self.signals.acquire()?;
             self.push(&[Packet::barrier(signal)])?;
             let serial = self.serial;
-            // When the wait fails the barrier may still fall later: the signal is not used again.
-            self.wait_for(signal, deadline, "its own work")?;
+            self.wait_for(signal, deadline, "its own work").inspect_err(|_| self.stranded.push(signal))?;
             self.signals.release(signal);
             self.reached(serial);
         }
@@ -217,8 +240,8 @@ impl Own {
         Ok(())
     }
 
-    /// Runs one packet with a signal of ours, waits for it, and tells when it ran. When it is still running at the
-    /// deadline its signal comes with the error; it is never used for anything else then.
+    /// Runs one packet, the program's own launch, with a signal of ours, waits for it, and tells when it ran. When it is
+    /// still running at the deadline it keeps the queue, and its signal comes with the error.
     pub(super) fn run_last(
         &mut self,
         mut packet: Packet,
@@ -236,7 +259,17 @@ impl Own {
                 self.signals.release(signal);
                 Ok(times)
             }
-            Err(error) => Err((error, Some(signal))),
+            Err(error) => {
+                if let (AgentError::Deadline { .. }, Some(ring)) = (&error, self.ring.take()) {
+                    self.overdue = false;
+                    // Everything before it is over.
+                    self.reached(serial);
+                    self.occupied.push((ring, signal));
+                    return Err((error, Some(signal)));
+                }
+                self.signals.release(signal);
+                Err((error, None))
+            }
         }
     }
 
@@ -247,6 +280,13 @@ impl Own {
         }
         if let Some(ring) = self.ring.take() {
             ring.destroy();
+        }
+        for (ring, signal) in std::mem::take(&mut self.occupied) {
+            // SAFETY: the signal is ours and live.
+            if unsafe { (self.api.signal_load)(signal) } < 1 {
+                ring.destroy();
+                self.signals.release(signal);
+            }
         }
         self.scratch.close();
         self.signals.close();
