@@ -31,7 +31,7 @@ fn parse(line: &str) -> Launch {
 fn judged(passes: u32, seed: u64, options: &[&str]) {
     let profile = Profile::new().passes(passes).options(options.iter().copied());
     let arguments = [passes.to_string(), LAUNCHES.to_string(), seed.to_string()];
-    let profiled = profile.run(&binary("faults"), arguments.iter().map(String::as_str));
+    let profiled = profile.run(&binary("misbehaving"), arguments.iter().map(String::as_str));
     assert_eq!(profiled.ended.code(), 0, "{:#?}", profiled.ended);
     let launches: Vec<Launch> = profiled.ended.stdout.lines().map(parse).collect();
     let dispatches = profiled.dispatches_of("advance");

@@ -41,7 +41,7 @@ fn invariant_1_memory_is_what_an_unprofiled_run_leaves() {
 
 #[test]
 fn invariant_1_what_another_writer_put_there_between_windows_stays() {
-    let profiled = Profile::new().passes(3).run(&binary("faults"), ["3", "80", "21"]);
+    let profiled = Profile::new().passes(3).run(&binary("misbehaving"), ["3", "80", "21"]);
     let lines: Vec<&str> = profiled.ended.stdout.lines().filter(|line| line.contains("ForeignBetween")).collect();
     assert!(lines.len() > 3 && lines.iter().all(|line| line.ends_with(" memory ok")), "{:#?}", profiled.ended);
 }
@@ -78,25 +78,32 @@ fn invariant_3_a_pass_from_other_memory_is_reported() {
 
 #[test]
 fn invariant_4_a_snapshot_is_whole_or_the_dispatch_declines() {
-    let expected = run(&mut plain(&binary("demo"))).stdout;
-    let mut declined = 0;
     // Each allocation of device memory fails once: the program's own, then kreplay's.
-    for nth in 1..=30 {
+    for nth in 1..=20 {
         let fault = format!("alloc-fail:n={nth},pool=vram");
-        let profiled = Profile::new().passes(3).environment("SOFTGPU_FAULT", fault).run(&binary("demo"), []);
+        let profiled = Profile::new().passes(3).environment("SOFTGPU_FAULT", fault).run(&binary("steady"), ["3"]);
         let ended = &profiled.ended;
-        let own = ended.code() == 2 && ended.stderr.contains("failed with status");
-        assert!(own || (ended.code() == 0 && ended.stdout == expected), "allocation {nth}: {ended:#?}");
-        declined += profiled.dispatches().iter().filter(|row| row.outcome == Outcome::Declined).count();
+        let own = ended.code() == 1 && ended.stderr.contains("failed with status");
+        assert!(own || (ended.code() == 0 && ended.stdout.ends_with("launch 2 ok\n")), "allocation {nth}: {ended:#?}");
+        for row in profiled.dispatches() {
+            assert!(row.divergence.is_none() && (row.outcome == Outcome::Replayed || row.reason.is_some()), "{row:#?}");
+        }
     }
-    // Room for the program, none for a shadow: host staging, or a decline.
-    let room = Profile::new().passes(3).options(["--host-budget", "1"]).environment("SOFTGPU_MEMORY_MIB", "8");
-    let profiled = room.run(&binary("demo"), []);
-    assert_eq!((profiled.ended.code(), &profiled.ended.stdout), (0, &expected), "{:#?}", profiled.ended);
-    let rows = profiled.dispatches();
-    declined += rows.iter().filter(|row| row.outcome == Outcome::Declined).count();
-    assert!(rows.iter().all(|row| row.outcome != Outcome::Declined || row.reason.is_some()), "{rows:#?}");
-    assert!(declined > 0, "no allocation was ever missed");
+    let expected = run(&mut plain(&binary("demo"))).stdout;
+    // Room for the program, none for a shadow on the device: host staging holds it, or the dispatch declines.
+    for (budget, outcome) in [("64", Outcome::Replayed), ("1", Outcome::Declined)] {
+        let small = Profile::new().passes(3).options(["--host-budget", budget]).environment("SOFTGPU_MEMORY_MIB", "8");
+        let profiled = small.run(&binary("demo"), []);
+        assert_eq!((profiled.ended.code(), &profiled.ended.stdout), (0, &expected), "{:#?}", profiled.ended);
+        for row in profiled.dispatches() {
+            assert_eq!(row.outcome, outcome, "{row:#?}");
+            if outcome == Outcome::Replayed {
+                assert!(row.bytes.staging_high_water > 0 && row.divergence.is_none(), "{row:#?}");
+            } else {
+                assert_eq!(row.reason.as_deref(), Some("no_backing"), "{row:#?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -126,14 +133,20 @@ fn invariant_5_no_more_than_the_footprint_is_held() {
 
 #[test]
 fn invariant_6_no_deadline_kills_the_program() {
-    // Passes 0 and 1 are kreplay's own, pass 2 is the program's. The first two have no completion signal to lose.
-    for fault in ["spin:n=1", "spin:n=2"] {
+    // Passes 0 and 1 are kreplay's own, pass 2 is the program's. A kernel that hangs beside keeps the drain from ending.
+    let cases: [(&[&str], &str, &str); 3] = [
+        (&["6", "spin:n=1"], "0", "pass_failed"),
+        (&["6", "spin:n=2"], "0", "pass_failed"),
+        // Not selected, so that it is the program's own launch that hangs.
+        (&["6", "spin:n=1", "beside"], "3", "drain_timeout"),
+    ];
+    for (arguments, skip, reason) in cases {
         let profile = Profile::new().passes(3).options(["--pass-deadline", "300", "--drain-deadline", "300"]);
-        let profiled = profile.run(&binary("steady"), ["6", fault]);
-        assert_eq!(profiled.ended.code(), 0, "{fault}: {:#?}", profiled.ended);
-        assert_eq!(profiled.ended.stdout.matches(" ok\n").count(), 6, "{fault}: {:#?}", profiled.ended);
+        let profiled = profile.options(["--skip", skip]).run(&binary("steady"), arguments.iter().copied());
+        assert_eq!(profiled.ended.code(), 0, "{arguments:?}: {:#?}", profiled.ended);
+        assert_eq!(profiled.ended.stdout.matches(" ok\n").count(), 6, "{arguments:?}: {:#?}", profiled.ended);
         let rows = profiled.dispatches();
-        assert!(rows.iter().any(|row| row.reason.is_some()), "{fault} was not noticed: {rows:#?}");
+        assert!(rows.iter().any(|row| row.reason.as_deref() == Some(reason)), "{arguments:?}: {rows:#?}");
     }
 }
 

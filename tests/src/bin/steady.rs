@@ -2,12 +2,13 @@
 //! profiles it, while it runs.
 //!
 //! ```text
-//! steady LAUNCHES [FAULT]
+//! steady LAUNCHES [FAULT [beside]]
 //! pid 4711
 //! launch 0 ok
 //! ```
 //!
-//! FAULT is put into the software GPU before the third launch, for this kernel only.
+//! FAULT is put into the software GPU before the third launch, for this kernel only. With `beside` it meets a launch on
+//! another queue, which is waited for only at the end, when the fault is taken out again.
 //!
 //! Exit code 0: every launch was right; 1: one was not, or the program gave up.
 
@@ -35,9 +36,18 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut wrong = 0;
     writeln!(output, "pid {}", std::process::id())?;
     let fault = std::env::args().nth(2);
+    let mut beside = None;
     for launch in 0..launches {
         if let Some(fault) = fault.as_deref().filter(|_| launch == 2) {
             switches::Switches::find()?.inject(&format!("{fault},kernel={}", kernel.object))?;
+            if std::env::args().nth(3).as_deref() == Some("beside") {
+                let other = Gpu::open()?;
+                let memory = other.allocate(WORDS * 4)?;
+                other.upload(memory, &[0u32; WORDS])?;
+                let launched =
+                    other.launch(&kernel, WORDS as u32, &[Argument::Memory(memory), Argument::Word(WORDS as u32)])?;
+                beside = Some((other, memory, launched));
+            }
         }
         let arguments = [Argument::Memory(data), Argument::Word(WORDS as u32)];
         let launched = gpu.launch(&kernel, WORDS as u32, &arguments)?;
@@ -48,6 +58,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         // One write a line: a reader sees whole lines, whenever this process is killed.
         output.write_all(format!("launch {launch} {}\n", if right { "ok" } else { "WRONG" }).as_bytes())?;
         output.flush()?;
+    }
+    if let Some((other, memory, launched)) = beside {
+        switches::Switches::find()?.clear();
+        other.wait(launched)?;
+        let right = other.download(memory, WORDS)? == [1_013_904_223u32; WORDS];
+        wrong += u32::from(!right);
+        other.free(memory);
     }
     gpu.free(data);
     module.unload(&gpu);

@@ -3,7 +3,7 @@
 //! had to leave.
 //!
 //! ```text
-//! faults PASSES LAUNCHES SEED
+//! misbehaving PASSES LAUNCHES SEED
 //! launch 0 fault none pass 0 memory ok
 //! ```
 //!
@@ -67,7 +67,7 @@ struct State {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let numbers: Vec<u64> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
-    let [passes, launches, seed] = numbers[..] else { return Err("usage: faults PASSES LAUNCHES SEED".into()) };
+    let [passes, launches, seed] = numbers[..] else { return Err("usage: misbehaving PASSES LAUNCHES SEED".into()) };
     let gpu = Gpu::open()?;
     let module = Module::load(&gpu)?;
     let kernel = module.kernel(&gpu, "advance")?;
