@@ -8,7 +8,7 @@
 //!
 //! # What a backend does
 //!
-//! 1. When it is loaded: [`attach`]. `Ok(None)` or an error: do nothing in this process, intercept nothing.
+//! 1. When it is loaded: [`attach()`]. `Ok(None)` or an error: do nothing in this process, intercept nothing.
 //! 2. Make the engine with [`Session::engine_settings`], [`Session::filter`] and [`Session::recorder`].
 //! 3. Before any other work of an interceptor: [`Session::alive`], one relaxed load. Once it is false it stays false:
 //!    the command is gone, and the program goes on unprofiled.
