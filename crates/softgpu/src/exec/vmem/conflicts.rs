@@ -54,7 +54,7 @@ impl Conflicts {
 /// lanes that ask for it.
 fn conflicts(addresses: &[u32; LANES], mask: u64, dwords: usize) -> u64 {
     // What most programs do: lanes one behind the other, or all at the same address.
-    if consecutive(addresses, mask, 4 * dwords as u32).is_some() && addresses[0] % 4 == 0 {
+    if consecutive(addresses, mask, 4 * dwords as u32).is_some() && addresses[0].is_multiple_of(4) {
         return 0;
     }
     if addresses.iter().fold(0, |all, address| all | address ^ addresses[0]) == 0 {
