@@ -5,8 +5,8 @@ use softgpu::topology::{self as gpu, CPU_NODE, Cache, CacheKind, GPU_NODE};
 use crate::guard::{device, guard, out};
 use crate::types::{
     CACHE_CPU, CACHE_DATA, CACHE_GPU, CACHE_INSTRUCTION, CAPABILITY_DOORBELL_2, CAPABILITY_QUEUE_POWER_OF_TWO,
-    CAPABILITY_SRAM_ECC, CacheProperties, HEAP_FRAME_BUFFER_PUBLIC, HEAP_LDS, HEAP_SCRATCH, HEAP_SYSTEM,
-    IoLinkProperties, LINK_PCIE, MemoryProperties, NodeProperties, Status, SystemProperties,
+    CAPABILITY_SRAM_ECC, CacheProperties, HEAP_FRAME_BUFFER_PRIVATE, HEAP_FRAME_BUFFER_PUBLIC, HEAP_LDS, HEAP_SCRATCH,
+    HEAP_SYSTEM, IoLinkProperties, LINK_PCIE, MemoryProperties, NodeProperties, Status, SystemProperties,
 };
 
 /// Flat addresses of private memory: 4 GiB, what 32 bits of offset reach.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn hsaKmtGetNodeProperties(node: u32, properties: *mut Nod
         // SAFETY: the structure is plain numbers, for which all zeroes are values.
         let mut node_properties: NodeProperties = unsafe { std::mem::zeroed() };
         match node {
-            CPU_NODE => cpu_node(&mut node_properties),
+            CPU_NODE => cpu_node(&mut node_properties, device()?.config.large_bar),
             GPU_NODE => gpu_node(&mut node_properties, device()?.memory.limit()),
             _ => return Err(Status::InvalidNodeUnit),
         }
@@ -52,11 +52,12 @@ pub unsafe extern "C" fn hsaKmtGetNodeProperties(node: u32, properties: *mut Nod
     })
 }
 
-fn cpu_node(p: &mut NodeProperties) {
+fn cpu_node(p: &mut NodeProperties, reaches_gpu: bool) {
     p.cpu_cores = gpu::cpu_cores();
     p.memory_banks = 1;
     p.caches = gpu::CPU_CACHES.len() as u32;
-    p.io_links = 1;
+    // As the driver does: a link from the CPU to the GPU stands for a large BAR, and ROCr lets the CPU reach device memory only with it.
+    p.io_links = u32::from(reaches_gpu);
     p.max_clock_cpu = 2000;
     name(p, "CPU", "CPU");
 }
@@ -129,8 +130,10 @@ pub unsafe extern "C" fn hsaKmtGetNodeMemoryProperties(
         let banks = match node {
             CPU_NODE => vec![bank(HEAP_SYSTEM, gpu::host_memory_bytes(), 0)],
             GPU_NODE => {
+                let device = device()?;
+                let heap = if device.config.large_bar { HEAP_FRAME_BUFFER_PUBLIC } else { HEAP_FRAME_BUFFER_PRIVATE };
                 let banks: [_; GPU_BANKS] = [
-                    bank(HEAP_FRAME_BUFFER_PUBLIC, device()?.memory.limit(), 0),
+                    bank(heap, device.memory.limit(), 0),
                     bank(HEAP_LDS, u64::from(gpu::LDS_BYTES), gpu::LDS_APERTURE),
                     bank(HEAP_SCRATCH, SCRATCH_BYTES, gpu::PRIVATE_APERTURE),
                 ];
@@ -187,7 +190,7 @@ pub unsafe extern "C" fn hsaKmtGetNodeCacheProperties(
     })
 }
 
-/// Links of a node: one to the other node.
+/// Links of a node: one to the other node, but none from a CPU that does not reach device memory.
 ///
 /// # Safety
 /// The pointer must be valid for `count` structures, or null.
@@ -215,8 +218,9 @@ pub unsafe extern "C" fn hsaKmtGetNodeIoLinkProperties(
             transfer_bytes: 0,
             flags: 0,
         };
+        let links = if node == GPU_NODE || device()?.config.large_bar { &[link][..] } else { &[] };
         // SAFETY: the caller's array holds `count` structures.
-        unsafe { fill(properties, count, &[link]) }
+        unsafe { fill(properties, count, links) }
     })
 }
 

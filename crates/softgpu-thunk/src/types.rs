@@ -110,6 +110,7 @@ pub(crate) struct MemoryProperties {
 
 pub(crate) const HEAP_SYSTEM: u32 = 0;
 pub(crate) const HEAP_FRAME_BUFFER_PUBLIC: u32 = 1;
+pub(crate) const HEAP_FRAME_BUFFER_PRIVATE: u32 = 2;
 pub(crate) const HEAP_LDS: u32 = 4;
 pub(crate) const HEAP_SCRATCH: u32 = 5;
 

@@ -10,6 +10,8 @@ use crate::memory::MemoryError;
 pub struct Config {
     /// Bytes of device memory.
     pub memory_bytes: u64,
+    /// Whether the host can reach device memory, as through a large BAR.
+    pub large_bar: bool,
     /// Seed of the order of work-groups and waves.
     pub seed: Option<u64>,
     /// Host threads of one dispatch.
@@ -54,7 +56,15 @@ pub enum ConfigError {
 impl Default for Config {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { memory_bytes: 4096 << 20, seed: None, threads, trace: None, oracle: None, faults: Vec::new() }
+        Self {
+            memory_bytes: 4096 << 20,
+            large_bar: true,
+            seed: None,
+            threads,
+            trace: None,
+            oracle: None,
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -79,6 +89,7 @@ impl Config {
         if let Some(mib) = number("SOFTGPU_MEMORY_MIB", "a number of MiB between 1 and 16777216", 1..=1 << 24)? {
             config.memory_bytes = mib << 20;
         }
+        config.large_bar = number("SOFTGPU_LARGE_BAR", "0 or 1", 0..=1)? != Some(0);
         config.seed = number("SOFTGPU_SEED", "a number", 0..=u64::MAX)?;
         if let Some(threads) = number("SOFTGPU_THREADS", "a number between 1 and 256", 1..=256)? {
             config.threads = usize::try_from(threads).unwrap_or(1);
@@ -103,6 +114,9 @@ mod tests {
     #[test]
     fn variables_are_read() {
         assert_eq!(from("SOFTGPU_MEMORY_MIB", "64").unwrap().memory_bytes, 64 << 20);
+        assert!(
+            !from("SOFTGPU_LARGE_BAR", "0").unwrap().large_bar && from("SOFTGPU_LARGE_BAR", "1").unwrap().large_bar
+        );
         assert_eq!(from("SOFTGPU_SEED", "9").unwrap().seed, Some(9));
         assert_eq!(from("SOFTGPU_THREADS", "3").unwrap().threads, 3);
         assert_eq!(from("SOFTGPU_TRACE", "/x").unwrap().trace, Some(PathBuf::from("/x")));

@@ -5,6 +5,7 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `SOFTGPU_MEMORY_MIB` | device memory; allocations beyond it fail as on a real GPU | 4096 |
+//! | `SOFTGPU_LARGE_BAR` | `1`: the host can reach all device memory, as on most machines with such a GPU, and HIP writes small copies to the device without any packet or call that could be seen; `0`: it cannot, and every copy is a packet | 1 |
 //! | `SOFTGPU_SEED` | seed of the order of work-groups and waves | natural order |
 //! | `SOFTGPU_THREADS` | host threads of one dispatch | cores of the host |
 //! | `SOFTGPU_TRACE` | file for one JSON line a packet: `{"queue","kind","kernel_object","ns"}` | none |
