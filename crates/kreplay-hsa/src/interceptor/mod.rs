@@ -8,8 +8,8 @@
 //!           ── copies, fills ───────────▶ copies      held while a window is open; known to be in flight
 //! ```
 //!
-//! Each function here stands in a slot of the runtime's tables ([`install`]); behind it is the runtime's own function,
-//! saved in [`Api`](crate::tables::Api). None lets a panic out: [`guard`] catches it, says so once and turns the whole
+//! Each function here stands in a slot of the runtime's tables ([`mod@install`]); behind it is the runtime's own function,
+//! saved in [`Api`](crate::tables::Api). None lets a panic out: [`mod@guard`] catches it, says so once and turns the whole
 //! library off, and the runtime's own function is what ran.
 //!
 //! # Windows
