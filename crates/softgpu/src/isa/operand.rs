@@ -47,6 +47,12 @@ impl Operand {
         self.0 >= 512 && self.0 < 768
     }
 
+    /// Whether the number means something in a compute program on this chip. It does not for the reserved ones, for
+    /// direct reads of LDS, and for the graphics pipeline's ordering register.
+    pub const fn exists(self) -> bool {
+        matches!(self.0, 0..=124 | 126..=208 | 235..=238 | 240..=248 | 251..=253 | 255..=767)
+    }
+
     /// Whether there is no operand.
     pub const fn is_none(self) -> bool {
         self.0 == 0xffff

@@ -36,6 +36,9 @@ pub(super) fn write_lane(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
 
 /// `v_swap_b32`.
 pub(super) fn swap(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
+    if !s.inst.src[0].is_vector() {
+        return Err(Stop::Unsupported("a swap with a scalar"));
+    }
     let (a, b) = (*w.v(s.inst.dst, 0), *w.v(s.inst.src[0], 0));
     w.put(s.inst.dst, 0, &b, w.write_mask);
     w.put(s.inst.src[0], 0, &a, w.write_mask);

@@ -57,14 +57,9 @@ pub(in crate::exec::vector) fn ldexp64(x: f64, by: i32) -> f64 {
 /// The exponent of a number as a fraction of 0.5 to 1; zero for zero, infinity and NaN.
 pub(in crate::exec::vector) fn frexp_exponent(bits: u64, format: Format) -> i32 {
     match Unpacked::new(bits, format) {
-        Unpacked::Finite { significand: 1.., exponent, .. } => exponent + significand_length(bits, format),
-        _ => 0,
-    }
-}
-
-fn significand_length(bits: u64, format: Format) -> i32 {
-    match Unpacked::new(bits, format) {
-        Unpacked::Finite { significand, .. } => 64 - significand.leading_zeros() as i32,
+        Unpacked::Finite { significand: significand @ 1.., exponent, .. } => {
+            exponent + 64 - significand.leading_zeros() as i32
+        }
         _ => 0,
     }
 }
