@@ -36,6 +36,18 @@ pub fn protocol(bytes: &[u8]) -> usize {
     understood
 }
 
+/// Machine code of the software GPU's chip, instruction by instruction. Gives the number of instructions understood.
+///
+/// # Panics
+/// When the decoder or the printer panics.
+pub fn instructions(bytes: &[u8]) -> usize {
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    // From every word, as a branch may land anywhere.
+    let decoded = (0..words.len()).filter_map(|at| softgpu::isa::decode(&words[at..]).ok());
+    decoded.inspect(|instruction| drop(instruction.mnemonic())).count()
+}
+
 /// A `.kreplay` file with this content; it must be left as it is. Tells whether it was read to its end.
 ///
 /// # Panics

@@ -78,3 +78,16 @@ fn the_store_takes_any_bytes() {
         readers::store(&bytes);
     }
 }
+
+#[test]
+fn the_instruction_decoder_takes_any_bytes() {
+    let mut random = Random(3);
+    // The demo's machine code, with all that lies around it.
+    let seed = include_bytes!("../../demo/kernels/demo-gfx90a.co");
+    assert!(readers::instructions(seed) > 200, "the seed holds instructions");
+    for round in 0..2_000 {
+        let count = random.below(4000);
+        let bytes = if round % 2 == 0 { random.bytes(count) } else { random.damaged(seed) };
+        readers::instructions(&bytes);
+    }
+}
