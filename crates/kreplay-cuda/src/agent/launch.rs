@@ -72,7 +72,19 @@ impl Agent for CudaAgent {
 
     fn submit(&self, work: &CudaWork) -> Result<(), AgentError> {
         let _entered = self.enter()?;
-        work.submit(self.driver(), self.stream()).map_err(|error| self.error(error))
+        work.submit(self.driver(), self.stream()).map_err(|error| self.error(error))?;
+        if let CudaWork::Launch(_) = work {
+            self.note_launch();
+        }
+        Ok(())
+    }
+
+    fn records(&self) -> bool {
+        self.0.records.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn work_bytes(&self, work: &CudaWork) -> u64 {
+        work.bytes()
     }
 
     fn drain(&self, deadline: Instant) -> Result<(), AgentError> {

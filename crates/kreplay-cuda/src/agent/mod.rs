@@ -29,7 +29,7 @@ use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribu
 use backing::Backings;
 use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
 use slots::Slots;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
 
@@ -55,6 +55,10 @@ struct Inner {
     lost: OnceLock<String>,
     /// The program's stream that the current pass runs on; 0 for our own.
     pass_stream: AtomicU64,
+    /// Launches of the program's work so far: its own and ours.
+    launches: AtomicU64,
+    /// Whether batch windows are worth it.
+    records: AtomicBool,
     /// Memory that is written to flush the cache; 0 until it is needed.
     filler: Mutex<u64>,
 }
@@ -111,6 +115,8 @@ impl CudaAgent {
             streams: Mutex::default(),
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
+            launches: AtomicU64::new(0),
+            records: AtomicBool::new(false),
             filler: Mutex::new(0),
         })))
     }
@@ -143,6 +149,21 @@ impl CudaAgent {
     /// The agent's own stream.
     pub(crate) fn stream(&self) -> Stream {
         self.0.stream
+    }
+
+    /// Launches so far of what the program launched: by it, and again by us.
+    pub(crate) fn launches(&self) -> u64 {
+        self.0.launches.load(Ordering::Relaxed)
+    }
+
+    /// One more.
+    pub(crate) fn note_launch(&self) {
+        self.0.launches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether windows hold many dispatches where the user leaves the choice.
+    pub(crate) fn set_records(&self, records: bool) {
+        self.0.records.store(records, Ordering::Relaxed);
     }
 
     /// A library's module in the agent's context; `None` when it is not loaded there.

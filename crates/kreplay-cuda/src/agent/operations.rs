@@ -115,7 +115,7 @@ impl CudaAgent {
         bytes: u64,
         kind: PendingKind,
     ) -> Result<Ticket, AgentError> {
-        let (slot, offset) = self.upload(table, bytes)?;
+        let (mut slot, offset) = self.upload(table, bytes)?;
         let launched = if table.tiles() == 0 {
             Ok(())
         } else {
@@ -128,6 +128,10 @@ impl CudaAgent {
                 .and_then(|()| slot.mark(driver, self.stream()))
                 .map_err(|error| self.error(error))
         });
+        // The results are zeroed behind the event, for the next use, while the host looks at them.
+        if marked.is_ok() && driver.set_bytes(slot.device + offset, 0, bytes, self.stream()).is_ok() {
+            slot.zeroes = (offset, bytes);
+        }
         let mut slots = locked(&self.0.slots);
         match marked {
             Ok(()) => Ok(Ticket(slots.ticket(Pending { slot, offset, kind }))),
@@ -138,25 +142,37 @@ impl CudaAgent {
         }
     }
 
-    /// A slot with the table on the device and `result` zeroed bytes behind it; gives their offset too.
+    /// A slot with the table on the device and `result` zeroed bytes behind it; gives their offset too. What the slot
+    /// holds from its last use is not sent again.
     fn upload(&self, table: &Table, result: u64) -> Result<(Slot, u64), AgentError> {
         let driver = self.driver();
         let entries = table.bytes();
         let offset = (entries.len() as u64).next_multiple_of(256);
-        let mut slot =
-            locked(&self.0.slots).acquire(driver, offset + result.max(8)).map_err(|error| self.error(error))?;
-        slot.write(0, entries);
-        let small = result <= SMALL_RESULT;
-        if small {
-            slot.zero(entries.len() as u64, offset - entries.len() as u64 + result);
+        let acquired = locked(&self.0.slots).acquire(driver, offset + result.max(8), entries);
+        let mut slot = acquired.map_err(|error| self.error(error))?;
+        let known = slot.table == entries;
+        let zeroed = result == 0 || (slot.zeroes.0 == offset && slot.zeroes.1 >= result);
+        slot.zeroes = (0, 0);
+        let mut queued = Ok(());
+        if !known {
+            slot.write(0, entries);
+            slot.table = entries.to_vec();
+            let small = result <= SMALL_RESULT;
+            if small {
+                slot.zero(entries.len() as u64, offset - entries.len() as u64 + result);
+            }
+            let up = if small { offset + result } else { entries.len() as u64 };
+            queued = driver.copy(slot.device, slot.pinned, up, self.stream());
+            if queued.is_ok() && !small {
+                queued = driver.set_bytes(slot.device + offset, 0, result, self.stream());
+            }
+        } else if !zeroed {
+            queued = driver.set_bytes(slot.device + offset, 0, result, self.stream());
         }
-        let up = if small { offset + result } else { entries.len() as u64 };
-        let queued = driver.copy(slot.device, slot.pinned, up, self.stream()).and_then(|()| {
-            if small { Ok(()) } else { driver.set_bytes(slot.device + offset, 0, result, self.stream()) }
-        });
         match queued {
             Ok(()) => Ok((slot, offset)),
             Err(error) => {
+                slot.table.clear();
                 locked(&self.0.slots).release_later(slot);
                 Err(self.error(error))
             }

@@ -14,6 +14,10 @@ pub(super) struct Slot {
     pub(super) bytes: u64,
     /// Recorded after the last work on it.
     pub(super) event: Event,
+    /// The table that lies on the device, at the beginning.
+    pub(super) table: Vec<u8>,
+    /// Zeroes that lie on the device: where they begin, and how many.
+    pub(super) zeroes: (u64, u64),
 }
 
 /// What a ticket waits for.
@@ -48,13 +52,18 @@ const LEAST_BYTES: u64 = 256 << 10;
 
 impl Slots {
     /// A slot of at least `bytes`: the smallest free one, one whose work has ended, or a new one.
-    pub(super) fn acquire(&mut self, driver: &Driver, bytes: u64) -> Result<Slot, CudaError> {
+    /// One that holds `table` already is taken first.
+    pub(super) fn acquire(&mut self, driver: &Driver, bytes: u64, table: &[u8]) -> Result<Slot, CudaError> {
         let mut at = 0;
         while at < self.busy.len() {
             match driver.event_progress(self.busy[at].event)? {
                 Progress::Done => self.free.push(self.busy.swap_remove(at)),
                 Progress::Running => at += 1,
             }
+        }
+        let same = self.free.iter().position(|slot| slot.bytes >= bytes && slot.table == table);
+        if let Some(same) = same {
+            return Ok(self.free.swap_remove(same));
         }
         let best =
             (0..self.free.len()).filter(|at| self.free[*at].bytes >= bytes).min_by_key(|at| self.free[*at].bytes);
@@ -68,7 +77,7 @@ impl Slots {
             drop(driver.free(device));
             drop(driver.destroy_event(event));
         })?;
-        Ok(Slot { device, pinned, bytes, event })
+        Ok(Slot { device, pinned, bytes, event, table: Vec::new(), zeroes: (0, 0) })
     }
 
     /// A slot whose work was queued and that nobody waits for.

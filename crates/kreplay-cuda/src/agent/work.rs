@@ -68,6 +68,33 @@ pub(crate) struct Launch {
 pub(crate) enum CudaWork {
     /// A kernel launch.
     Launch(Launch),
+    /// A copy within the device.
+    Copy {
+        /// Destination.
+        to: u64,
+        /// Source.
+        from: u64,
+        /// Length.
+        bytes: u64,
+    },
+    /// A copy to the device, of bytes that were saved when the program made it.
+    Upload {
+        /// Destination.
+        to: u64,
+        /// The bytes.
+        content: Arc<[u8]>,
+    },
+    /// A fill with a value of one, two or four bytes.
+    Fill {
+        /// Destination.
+        to: u64,
+        /// The value.
+        value: u32,
+        /// Its bytes.
+        element: u8,
+        /// How many.
+        count: u64,
+    },
 }
 
 // SAFETY: attributes hold numbers and handles that the driver takes on any thread; the layout and bytes are owned.
@@ -95,6 +122,20 @@ impl CudaWork {
     pub(crate) fn submit(&self, driver: &Driver, stream: Stream) -> Result<(), CudaError> {
         match self {
             CudaWork::Launch(launch) => launch.submit(driver, stream),
+            CudaWork::Copy { to, from, bytes } => driver.copy(*to, *from, *bytes, stream),
+            CudaWork::Upload { to, content } => driver.copy(*to, content.as_ptr() as u64, content.len() as u64, stream),
+            CudaWork::Fill { to, value, element: 1, count } => driver.set_bytes(*to, *value as u8, *count, stream),
+            CudaWork::Fill { to, value, element: 2, count } => driver.set_shorts(*to, *value as u16, *count, stream),
+            CudaWork::Fill { to, value, count, .. } => driver.set_words(*to, *value, *count, stream),
+        }
+    }
+
+    /// Bytes of host memory that it holds.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            CudaWork::Launch(launch) => launch.arguments.len() as u64 + 128,
+            CudaWork::Upload { content, .. } => content.len() as u64,
+            CudaWork::Copy { .. } | CudaWork::Fill { .. } => 64,
         }
     }
 }

@@ -14,7 +14,7 @@ use kreplay_engine::{
 };
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,6 @@ pub(crate) struct CudaCounters {
 #[derive(Default)]
 struct State {
     window: Option<Window>,
-    names: Vec<CString>,
     events: Vec<(Event, Event)>,
     /// A pass did not end: nothing may be asked of the hardware any more.
     stuck: bool,
@@ -54,7 +53,14 @@ struct State {
 
 struct Window {
     planned: Arc<Planned>,
+    /// Most dispatches that it may hold.
     dispatches: u32,
+    /// Which launch of a pass each dispatch is: others, that are not counted, may lie between.
+    order: Vec<u32>,
+    /// Launches of a pass, where one has ended.
+    launches: Option<u32>,
+    /// The GPU's lock is held: from the first counted pass on.
+    locked: bool,
     images: Vec<Option<Vec<u8>>>,
     complete: Vec<bool>,
     current: Option<Current>,
@@ -72,12 +78,30 @@ struct Current {
     /// The end of a timed dispatch was marked when it was launched.
     marked: bool,
     ran: u32,
+    /// Launches of the agent when it began.
+    launches: u64,
 }
 
 type Images = HashMap<(usize, u32), (Vec<u8>, Vec<Vec<u8>>)>;
 
-/// Which context holds the session of each device: there is one at a time.
-static SESSIONS: Mutex<Vec<(i32, Context, RangeProfiler)>> = Mutex::new(Vec::new());
+/// A session, and the group that it was programmed with: it keeps its first programming.
+struct Session {
+    device: i32,
+    context: Context,
+    group: Option<usize>,
+    profiler: RangeProfiler,
+}
+
+/// The sessions of the process: one at a time on each device.
+static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
+
+/// The process ends: no session is begun and no hardware programmed for the first time any more, since CUPTI crashes then.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// See [`ENDING`].
+pub(crate) fn process_ends() {
+    ENDING.store(true, Ordering::SeqCst);
+}
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -123,7 +147,7 @@ impl CudaCounters {
 
     fn end_session(&self) {
         let Ok(_entered) = self.agent.enter() else { return };
-        locked(&SESSIONS).retain(|(_, context, _)| *context != self.agent.context());
+        locked(&SESSIONS).retain(|session| session.context != self.agent.context());
     }
 
     /// Runs `work` with this context's session, beginning it where there is none.
@@ -134,13 +158,40 @@ impl CudaCounters {
         let (device, context) = (self.agent.device(), self.agent.context());
         let _entered = self.agent.enter().map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let mut sessions = locked(&SESSIONS);
-        if let Some((_, _, session)) = sessions.iter().find(|session| session.1 == context) {
-            return work(session);
+        if let Some(session) = sessions.iter().find(|session| session.context == context) {
+            return work(&session.profiler);
         }
-        sessions.retain(|session| session.0 != device);
-        let session = RangeProfiler::enable(Arc::clone(&self.cupti), context).map_err(failed)?;
-        sessions.push((device, context, session));
-        work(&sessions[sessions.len() - 1].2)
+        sessions.retain(|session| session.device != device);
+        let profiler = RangeProfiler::enable(Arc::clone(&self.cupti), context).map_err(failed)?;
+        sessions.push(Session { device, context, group: None, profiler });
+        work(&sessions[sessions.len() - 1].profiler)
+    }
+
+    /// Makes sure that the session was programmed with this group or not at all.
+    fn session_for(&self, group: &Arc<super::planner::Group>) {
+        let key = Arc::as_ptr(group) as usize;
+        let context = self.agent.context();
+        let other = locked(&SESSIONS)
+            .iter_mut()
+            .find(|session| session.context == context)
+            .is_some_and(|session| *session.group.get_or_insert(key) != key);
+        if other {
+            self.end_session();
+        }
+    }
+
+    /// Whether the session is this context's and was programmed with this group.
+    fn is_programmed(&self, group: &Arc<super::planner::Group>) -> bool {
+        let (context, key) = (self.agent.context(), Arc::as_ptr(group) as usize);
+        locked(&SESSIONS).iter().any(|session| session.context == context && session.group == Some(key))
+    }
+
+    /// Notes what the session was programmed with.
+    fn programmed(&self, group: &Arc<super::planner::Group>) {
+        let context = self.agent.context();
+        if let Some(session) = locked(&SESSIONS).iter_mut().find(|session| session.context == context) {
+            session.group = Some(Arc::as_ptr(group) as usize);
+        }
     }
 
     fn image(&self, planned: &Planned, instance: usize, ranges: u32) -> Result<Vec<u8>, CountersError> {
@@ -202,29 +253,29 @@ impl Counters for CudaCounters {
 
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {
         let planned = self.planned(plan)?;
+        if self.conduct.flush_cache && dispatches > 1 {
+            return Err(CountersError::Unavailable(
+                "--cache flush empties the cache before a pass, not before each kernel of it; add --window kernel"
+                    .into(),
+            ));
+        }
         let mut state = locked(&self.state);
         if state.stuck {
             return Err(CountersError::Unavailable(
                 "a pass did not end; nothing more is counted in this context".into(),
             ));
         }
-        let lock = self
-            .lock
-            .acquire(Instant::now() + self.conduct.lock_deadline)
-            .map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let mut images = Vec::new();
         for instance in 0..planned.instances.len() {
             images.push(Some(self.image(&planned, instance, dispatches)?));
         }
-        while state.names.len() < dispatches as usize {
-            let name = CString::new(state.names.len().to_string()).unwrap_or_default();
-            state.names.push(name);
-        }
-        lock.keep();
         let complete = vec![false; planned.instances.len()];
         state.window = Some(Window {
             planned,
             dispatches,
+            order: Vec::new(),
+            launches: None,
+            locked: false,
             images,
             complete,
             current: None,
@@ -237,12 +288,17 @@ impl Counters for CudaCounters {
 
     fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
         let mut state = locked(&self.state);
-        if pass.way == Way::Ranges {
+        if self.conduct.flush_cache {
+            self.agent
+                .flush_cache()
+                .map_err(|error| CountersError::Failed { call: "flushing the cache", status: error.to_string() })?;
+        }
+        if pass.way == Way::Ranges || self.conduct.flush_cache {
             self.wait(&mut state, "waiting for the device before a pass", false)?;
         }
         let window = state.window.as_mut().ok_or_else(no_window)?;
         let mut current =
-            Current { pass: pass.index, way: pass.way, instance: 0, pushed: false, marked: false, ran: 0 };
+            Current { pass: pass.index, way: pass.way, instance: 0, pushed: false, marked: false, ran: 0, launches: 0 };
         if pass.way == Way::Ranges {
             let (instance, within) = window
                 .planned
@@ -256,13 +312,31 @@ impl Counters for CudaCounters {
             let image = window.images[instance]
                 .as_mut()
                 .ok_or_else(|| CountersError::Discarded("the counters' image is gone".into()))?;
+            if !window.locked {
+                self.lock
+                    .acquire(Instant::now() + self.conduct.lock_deadline)
+                    .map_err(|error| CountersError::Unavailable(error.to_string()))?
+                    .keep();
+                window.locked = true;
+            }
+            let group = &planned.instances[instance].group;
+            if ENDING.load(Ordering::SeqCst) && !self.is_programmed(group) {
+                return Err(CountersError::Unavailable(
+                    "the program ended before anything was counted this way".into(),
+                ));
+            }
+            if within == 0 {
+                self.session_for(group);
+            }
             self.with_session(|session| {
                 if within == 0 {
-                    session.configure(&planned.instances[instance].group, image, ranges).map_err(failed)?;
+                    session.configure(group, image, ranges).map_err(failed)?;
                 }
                 session.start().map_err(failed)
             })?;
+            self.programmed(group);
             window.next = Some((instance, within + 1));
+            current.launches = self.agent.launches();
         }
         window.current = Some(current);
         Ok(())
@@ -270,19 +344,19 @@ impl Counters for CudaCounters {
 
     fn before(&self, index: u32) -> Result<(), CountersError> {
         let mut state = locked(&self.state);
-        if self.conduct.flush_cache {
-            self.agent
-                .flush_cache()
-                .map_err(|error| CountersError::Failed { call: "flushing the cache", status: error.to_string() })?;
-            self.wait(&mut state, "flushing the cache", false)?;
-        }
-        let way = state.window.as_ref().and_then(|window| window.current.as_ref()).ok_or_else(no_window)?.way;
-        match way {
+        let state = &mut *state;
+        let window = state.window.as_mut().ok_or_else(no_window)?;
+        let current = window.current.as_mut().ok_or_else(no_window)?;
+        match current.way {
             Way::Ranges => {
-                self.wait(&mut state, "waiting for the device before a dispatch", false)?;
-                let state = &mut *state;
-                let name = state.names.get(index as usize).ok_or_else(no_window)?;
-                self.with_session(|session| session.push(name).map_err(failed))?;
+                let place = (self.agent.launches() - current.launches) as u32;
+                match window.order.get(index as usize) {
+                    None if window.order.len() == index as usize => window.order.push(place),
+                    Some(known) if *known == place => {}
+                    _ => {
+                        window.broken = Some(CountersError::Discarded("its passes launched in another order".into()));
+                    }
+                }
             }
             Way::Timing => {
                 while state.events.len() <= index as usize {
@@ -293,34 +367,20 @@ impl Counters for CudaCounters {
             }
             Way::Sampling => return Err(CountersError::Unavailable("this agent does not sample".into())),
         }
-        if let Some(current) = state.window.as_mut().and_then(|window| window.current.as_mut()) {
-            current.pushed = true;
-        }
+        current.pushed = true;
         Ok(())
     }
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
         let mut state = locked(&self.state);
-        let way = state.window.as_ref().and_then(|window| window.current.as_ref()).ok_or_else(no_window)?.way;
-        match way {
-            Way::Ranges => {
-                // A range that is popped while its kernel runs counts what was done so far.
-                self.wait(&mut state, "waiting for a counted dispatch", true)?;
-                self.with_session(|session| session.pop().map_err(failed))?;
-            }
-            Way::Timing => {
-                let events = *state.events.get(index as usize).ok_or_else(no_window)?;
-                let current = state.window.as_mut().and_then(|window| window.current.as_mut());
-                if !current.is_some_and(|current| std::mem::take(&mut current.marked)) {
-                    self.agent.mark_pass(events.1, true).map_err(timing)?;
-                }
-            }
-            Way::Sampling => return Err(CountersError::Unavailable("this agent does not sample".into())),
+        let state = &mut *state;
+        let current = state.window.as_mut().and_then(|window| window.current.as_mut()).ok_or_else(no_window)?;
+        if current.way == Way::Timing && !std::mem::take(&mut current.marked) {
+            let events = *state.events.get(index as usize).ok_or_else(no_window)?;
+            self.agent.mark_pass(events.1, true).map_err(timing)?;
         }
-        if let Some(current) = state.window.as_mut().and_then(|window| window.current.as_mut()) {
-            current.pushed = false;
-            current.ran = current.ran.max(index + 1);
-        }
+        current.pushed = false;
+        current.ran = current.ran.max(index + 1);
         Ok(())
     }
 
@@ -329,10 +389,17 @@ impl Counters for CudaCounters {
         let current = state.window.as_mut().and_then(|window| window.current.take()).ok_or_else(no_window)?;
         match current.way {
             Way::Ranges => {
+                // What still runs when a pass is stopped is counted as far as it got.
+                self.wait(&mut state, "waiting for a counted pass", true)?;
+                let launches = (self.agent.launches() - current.launches) as u32;
                 let stopped = self.with_session(|session| session.stop().map_err(failed))?;
                 let window = state.window.as_mut().ok_or_else(no_window)?;
                 let passes = window.planned.instances[current.instance].group.config.passes;
                 let last = window.next == Some((current.instance, passes));
+                if *window.launches.get_or_insert(launches) != launches {
+                    window.broken =
+                        Some(CountersError::Discarded("its passes launched other numbers of kernels".into()));
+                }
                 if stopped.complete != last {
                     return Err(CountersError::Discarded(format!(
                         "CUPTI needs another number of passes than the {passes} it told"
@@ -389,7 +456,8 @@ impl Counters for CudaCounters {
         self.evaluator.submit(Job {
             images,
             before: window.broken.map_or(Ok(window.readings), Err),
-            dispatches: window.dispatches,
+            order: window.order,
+            launches: window.launches.unwrap_or(0),
             deliver,
             give_back: Box::new(move |images| give_back(&store, ranges, images)),
         });
@@ -402,13 +470,8 @@ impl Counters for CudaCounters {
             && current.way == Way::Ranges
             && !state.stuck
         {
-            // The pass may have begun or not, and the range too: what is left over is ended, and what is not there fails.
-            let _ = self.with_session(|session| {
-                if current.pushed {
-                    let _ = session.pop();
-                }
-                session.stop().map_err(failed)
-            });
+            // The pass may have begun or not: what was not begun cannot be stopped.
+            let _ = self.with_session(|session| session.stop().map_err(failed));
         }
         if !state.stuck && (window.complete.iter().any(|complete| !complete)) {
             // CUPTI goes on counting passes of a configuration that was not finished; a new session begins at pass 0.

@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use super::planner::Group;
-use super::range::{range_count, range_name};
+use super::range::range_count;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{CountersError, Deliver, PlannedCounter, Reading, Value};
 use std::collections::HashMap;
@@ -26,7 +26,10 @@ pub(super) struct Job {
     pub(super) images: Vec<Image>,
     /// Readings that are there already, or why there are none.
     pub(super) before: Result<Vec<Reading>, CountersError>,
-    pub(super) dispatches: u32,
+    /// Which range of an image each dispatch is.
+    pub(super) order: Vec<u32>,
+    /// How many ranges an image must hold.
+    pub(super) launches: u32,
     pub(super) deliver: Deliver,
     /// Takes the images' storage back.
     pub(super) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
@@ -109,11 +112,11 @@ fn block_signals() {
 type Hosts<'a> = HashMap<usize, Host<'a>>;
 
 fn run<'a>(cupti: &'a Cupti, chip: &str, availability: &[u8], hosts: &mut Hosts<'a>, job: Job) {
-    let Job { images, before, dispatches, deliver, give_back } = job;
+    let Job { images, before, order, launches, deliver, give_back } = job;
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let mut readings = before?;
         for image in &images {
-            evaluate(cupti, chip, availability, hosts, image, dispatches, &mut readings)?;
+            evaluate(cupti, chip, availability, hosts, image, (&order, launches), &mut readings)?;
         }
         readings.sort_by_key(|reading| reading.dispatch);
         Ok(readings)
@@ -130,7 +133,7 @@ fn evaluate<'a>(
     availability: &[u8],
     hosts: &mut Hosts<'a>,
     image: &Image,
-    dispatches: u32,
+    (order, launches): (&[u32], u32),
     readings: &mut Vec<Reading>,
 ) -> Result<(), CountersError> {
     let key = Arc::as_ptr(&image.group) as usize;
@@ -139,18 +142,14 @@ fn evaluate<'a>(
         Entry::Vacant(place) => place.insert(Host::new(cupti, chip, availability).map_err(failed)?),
     };
     let ranges = range_count(cupti, &image.bytes).map_err(failed)?;
-    if ranges != dispatches as usize {
+    if ranges != launches as usize {
         return Err(CountersError::Discarded(format!(
-            "the window held {dispatches} dispatches and the hardware was read for {ranges}"
+            "a pass held {launches} launches and the hardware was read for {ranges}"
         )));
     }
-    for range in 0..ranges {
-        let name = range_name(cupti, &image.bytes, range).map_err(failed)?;
-        let dispatch = name.rsplit('/').next().and_then(|name| name.parse::<u32>().ok());
-        let Some(dispatch) = dispatch.filter(|dispatch| *dispatch < dispatches) else {
-            return Err(CountersError::Discarded(format!("a range named {name:?} is not one of this window's")));
-        };
-        let values = host.evaluate(&image.bytes, range, &image.group.names).map_err(failed)?;
+    for (dispatch, range) in order.iter().enumerate() {
+        let dispatch = dispatch as u32;
+        let values = host.evaluate(&image.bytes, *range as usize, &image.group.names).map_err(failed)?;
         for (counter, value) in image.counters.iter().zip(values) {
             readings.push(Reading {
                 dispatch,

@@ -20,7 +20,7 @@ mod gpu_tests;
 #[cfg(test)]
 mod plan_tests;
 
-pub(crate) use count::{Conduct, CudaCounters, list};
+pub(crate) use count::{Conduct, CudaCounters, list, process_ends};
 pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use plan::plan_request;

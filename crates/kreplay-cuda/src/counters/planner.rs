@@ -1,8 +1,10 @@
 //! Packing metrics into passes.
 //!
 //! CUPTI programs any list of metrics and says how many passes it takes, but a pass that holds a counter of the
-//! multiprocessors costs about ten times one that holds none: the driver reads those counters in the launch call. So
-//! metrics are packed into *groups* by price: each group is programmed on its own, and its values belong to its passes.
+//! multiprocessors costs more than one that holds none: the driver reads those counters in the launch call. Metrics can
+//! therefore be packed into *groups* by price, each programmed on its own, so that its values belong to its passes. Another
+//! group needs another session, though, since a session keeps its first programming; so groups are worth it only where
+//! CUPTI refuses to count the metrics together, or where a window holds very many dispatches.
 
 use super::host::{ConfigImage, Host, Names};
 use crate::tables::{Cupti, CuptiError};
@@ -12,6 +14,8 @@ use std::time::Duration;
 
 /// Programming the counters for a pass and stopping them, whatever the kernel costs (measured, H200).
 const SWITCH: Duration = Duration::from_millis(8);
+/// Ending a session and beginning another.
+const SESSION: Duration = Duration::from_millis(100);
 /// What a kernel-pass costs beside it.
 const CHEAP: Duration = Duration::from_micros(100);
 /// … with counters of the multiprocessors.
@@ -121,7 +125,8 @@ impl Planner<'_> {
         groups.sort_by_key(|group| group.price);
         if let Ok(config) = self.config(metrics) {
             let together = Group::new(metrics.to_vec(), config);
-            if together.cost() < groups.iter().map(Group::cost).sum() {
+            let sessions = SESSION * (groups.len() as u32 - 1);
+            if together.cost() <= groups.iter().map(Group::cost).sum::<Duration>() + sessions {
                 return Ok(vec![together]);
             }
         }

@@ -3,11 +3,11 @@
 use super::planner::Group;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, profiler_call};
-use std::ffi::CString;
 use std::sync::Arc;
 
-/// Ranges that we push and pop, and passes that we replay.
-const USER_RANGE: u32 = 2;
+/// Every launch between start and stop is a range of its own, in order; passes that we replay. Ranges that are pushed and
+/// popped would hold the idle time around a kernel too, and of several in a pass only the first ones are kept.
+const AUTO_RANGE: u32 = 1;
 const USER_REPLAY: u32 = 3;
 
 /// A session. It exists from the first window of a context to the context's end.
@@ -74,7 +74,7 @@ impl RangeProfiler {
             config: group.config.bytes.as_ptr(),
             counters_bytes: image.len(),
             counters: image.as_mut_ptr(),
-            range: USER_RANGE,
+            range: AUTO_RANGE,
             replay: USER_REPLAY,
             ranges_per_pass: ranges as usize,
             nesting_levels: 1,
@@ -93,24 +93,6 @@ impl RangeProfiler {
     pub(crate) fn start(&self) -> Result<(), CuptiError> {
         let mut params = RangeSession { object: self.object, ..Default::default() };
         profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params)
-    }
-
-    /// A range begins. Its name is the number of the dispatch.
-    ///
-    /// # Errors
-    /// CUPTI's status.
-    pub(crate) fn push(&self, name: &CString) -> Result<(), CuptiError> {
-        let mut params = RangePush { object: self.object, name: name.as_ptr(), ..Default::default() };
-        profiler_call!(self.cupti, cuptiRangeProfilerPushRange, &mut params)
-    }
-
-    /// The range ends.
-    ///
-    /// # Errors
-    /// CUPTI's status.
-    pub(crate) fn pop(&self) -> Result<(), CuptiError> {
-        let mut params = RangeSession { object: self.object, ..Default::default() };
-        profiler_call!(self.cupti, cuptiRangeProfilerPopRange, &mut params)
     }
 
     /// The pass ends.
@@ -150,19 +132,4 @@ pub(crate) fn range_count(cupti: &Cupti, image: &[u8]) -> Result<usize, CuptiErr
     let mut params = RangeCountersInfo { image: image.as_ptr(), bytes: image.len(), ..Default::default() };
     profiler_call!(cupti, cuptiRangeProfilerGetCounterDataInfo, &mut params)?;
     Ok(params.ranges)
-}
-
-/// The name of a range of an image.
-///
-/// # Errors
-/// CUPTI's status.
-pub(crate) fn range_name(cupti: &Cupti, image: &[u8], range: usize) -> Result<String, CuptiError> {
-    let mut params =
-        RangeInfo { image: image.as_ptr(), bytes: image.len(), range, delimiter: c"/".as_ptr(), ..Default::default() };
-    profiler_call!(cupti, cuptiRangeProfilerCounterDataGetRangeInfo, &mut params)?;
-    if params.name.is_null() {
-        return Ok(String::new());
-    }
-    // SAFETY: CUPTI returned a C string that lives in the image.
-    Ok(unsafe { std::ffi::CStr::from_ptr(params.name) }.to_string_lossy().into_owned())
 }

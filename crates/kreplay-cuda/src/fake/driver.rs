@@ -41,6 +41,7 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
         cuMemFreeHost,
         cuMemcpyAsync,
         cuMemsetD8Async,
+        cuMemsetD16Async,
         cuMemsetD32Async,
         cuStreamCreate,
         cuStreamQuery,
@@ -167,6 +168,12 @@ functions! {
     fn cuMemsetD8Async(to: u64, value: u8, count: usize, _stream: u64) {
         // SAFETY: as above.
         unsafe { std::ptr::write_bytes(to as *mut u8, value, count) };
+        0
+    }
+    fn cuMemsetD16Async(to: u64, value: u16, count: usize, _stream: u64) {
+        for at in 0..count {
+            put((to as *mut u16).wrapping_add(at), value);
+        }
         0
     }
     fn cuMemsetD32Async(to: u64, value: u32, count: usize, _stream: u64) {

@@ -50,6 +50,12 @@ impl Interceptor {
             Class::UnloadLibrary => self.library_unloading(data),
             // Counted before the call, so that nothing of ours falls between.
             Class::BeginCapture => {
+                // A window that is open would be closed later, and nothing may be allocated or waited for then.
+                for state in self.all_contexts() {
+                    if let Some(driven) = state.driven() {
+                        driven.engine.close_window();
+                    }
+                }
                 self.captures.fetch_add(1, Ordering::Relaxed);
             }
             Class::Operation(written) => self.operation_enter(data, written),
@@ -65,10 +71,17 @@ impl Interceptor {
             unsafe { data.returned.read() }
         };
         match pop(data.correlation_id) {
-            Some(Pending::Retired(gone)) if returned != 0 => {
+            Some(Pending::Retired { gone, live }) if returned != 0 => {
+                for (owner, region) in live {
+                    self.remember(owner, region);
+                }
                 for (state, gone) in gone {
                     state.region_reinstate(gone);
                 }
+            }
+            Some(Pending::Closing { guard, engine }) => {
+                drop(guard);
+                engine.close_window();
             }
             Some(window @ Pending::Window { .. }) => {
                 window_exit(window, returned, |status| self.driver.status_name("the launch", status));
@@ -109,6 +122,7 @@ impl Interceptor {
                 if let Some(state) = state {
                     state.finish();
                 }
+                self.context_gone(data.context);
             }
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
             resource::STREAM_DESTROY_STARTING => self.context(data.context).stream_retired(data.stream),

@@ -6,7 +6,7 @@ use crate::agent::CudaAgent;
 use crate::tables::{Context, Stream};
 use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Region, Retired};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ pub(super) struct Driven {
     pub(super) engine: Arc<Engine<CudaAgent>>,
     pub(super) agent: CudaAgent,
     pub(super) counters: Option<Arc<dyn AgentCounters>>,
+    /// A counted batch window was closed, or is about to be.
+    pub(super) counted: AtomicBool,
 }
 
 /// See the module.
@@ -89,10 +91,17 @@ impl ContextState {
                 return None;
             }
         };
+        agent.set_records(interceptor.records);
         let counters = (interceptor.make_counters)(&agent);
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
-            Ok(engine) => Some(Driven { engine, agent, counters }),
+            Ok(engine) => {
+                // Without counters there is nothing to prepare.
+                let counted = AtomicBool::new(
+                    counters.is_none() || engine.plan().passes.iter().all(|pass| pass.counters.is_empty()),
+                );
+                Some(Driven { engine, agent, counters, counted })
+            }
             Err(error) => {
                 (interceptor.warn)("no_plan", error.to_string());
                 None

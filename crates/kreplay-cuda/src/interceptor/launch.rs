@@ -13,6 +13,7 @@ use crate::tables::{Function, Stream};
 use kreplay_engine::{Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Traits};
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A launch as the program asked for it. Pointers are the program's, valid during its call.
 struct Call {
@@ -229,12 +230,21 @@ impl Interceptor {
                 form,
             }))
         };
-        match driven.engine.dispatch(&info, record) {
+        let decision = driven.engine.dispatch(&info, record);
+        match decision {
+            // The first counted batch window holds one dispatch: CUPTI must have counted a whole window of this size before
+            // one may be left to the process's end, where its first one crashes.
+            Decision::Recorded(guard) if !driven.counted.swap(true, Ordering::Relaxed) => {
+                driven.agent.note_launch();
+                push(data.correlation_id, Pending::Closing { guard, engine: Arc::clone(&driven.engine) });
+            }
             Decision::Run(guard) | Decision::Recorded(guard) => {
+                driven.agent.note_launch();
                 push(data.correlation_id, Pending::Guard { _guard: guard });
             }
             Decision::Window(mut window) => {
                 window.run_until_last();
+                driven.agent.note_launch();
                 driven.agent.set_pass_stream(Some(stream));
                 push(
                     data.correlation_id,

@@ -99,16 +99,9 @@ impl Interceptor {
             return;
         }
         let region = Region { range: Range::new(base, bytes), kind, writers };
-        match class {
-            // These are reached from every context.
-            Allocation::Managed | Allocation::Host | Allocation::HostRegister => {
-                for state in self.all_contexts() {
-                    state.region_born(region.clone());
-                }
-                self.context(data.context).region_born(region);
-            }
-            _ => self.context(data.context).region_born(region),
-        }
+        // Managed and host memory is reached from every context.
+        let shared = matches!(class, Allocation::Managed | Allocation::Host | Allocation::HostRegister);
+        self.born((!shared).then_some(data.context), region);
     }
 
     /// Memory of a pool; what a capture allocates lives only while its graph runs.
@@ -126,13 +119,22 @@ impl Interceptor {
     pub(super) fn free_enter(&self, data: &CallbackData) {
         // SAFETY: every function of this class has the address first.
         let base = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
-        let gone: Vec<(Arc<ContextState>, Gone)> = self
-            .all_contexts()
-            .into_iter()
-            .filter_map(|state| state.region_retire(base).map(|gone| (state, gone)))
-            .collect();
+        self.retire(data, &[base]);
+    }
+
+    /// Retires regions everywhere, until *exit* says that they did not go.
+    fn retire(&self, data: &CallbackData, bases: &[u64]) {
+        let live: Vec<_> = bases.iter().filter_map(|base| self.forget(*base)).collect();
+        let mut gone: Vec<(Arc<ContextState>, Gone)> = Vec::new();
+        for state in self.all_contexts() {
+            for base in bases {
+                if let Some(region) = state.region_retire(*base) {
+                    gone.push((Arc::clone(&state), region));
+                }
+            }
+        }
         if !gone.is_empty() {
-            push(data.correlation_id, Pending::Retired(gone));
+            push(data.correlation_id, Pending::Retired { gone, live });
         }
     }
 
@@ -154,17 +156,7 @@ impl Interceptor {
             mappings.retain(|base, _| !(p.pointer..end).contains(base));
             bases
         };
-        let mut gone = Vec::new();
-        for state in self.all_contexts() {
-            for base in &bases {
-                if let Some(region) = state.region_retire(*base) {
-                    gone.push((Arc::clone(&state), region));
-                }
-            }
-        }
-        if !gone.is_empty() {
-            push(data.correlation_id, Pending::Retired(gone));
-        }
+        self.retire(data, &bases);
     }
 
     /// *Exit* of `cuMemSetAccess`: mappings that a device may write are live on it.
@@ -189,9 +181,9 @@ impl Interceptor {
             .filter(|(base, _)| (p.pointer..end).contains(base))
             .collect();
         let writers = if writable > 1 { Writers::Others } else { Writers::Seen };
-        let state = self.context(data.context);
         for (base, bytes) in mapped {
-            state.region_born(Region { range: Range::new(base, bytes), kind: RegionKind::Mapped, writers });
+            let region = Region { range: Range::new(base, bytes), kind: RegionKind::Mapped, writers };
+            self.born(Some(data.context), region);
         }
     }
 

@@ -12,6 +12,7 @@ mod context;
 mod function;
 mod ids;
 mod launch;
+mod live;
 mod memory;
 mod operations;
 mod pending;
@@ -26,6 +27,7 @@ use crate::agent::CudaAgent;
 use crate::tables::{Context, Driver};
 use context::ContextState;
 use kreplay_engine::{Counters, Process};
+use live::Live;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -49,7 +51,10 @@ pub(crate) struct Interceptor {
     warn: Box<dyn Fn(&'static str, String) + Send + Sync>,
     make_counters: Box<MakeCounters>,
     chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
+    /// Whether windows hold many dispatches where the user leaves the choice.
+    records: bool,
     contexts: RwLock<HashMap<Context, Arc<ContextState>>>,
+    live: Mutex<Live>,
     /// Captures that are open in the process.
     captures: AtomicU64,
     /// Live surface objects: arrays behind them cannot be put back.
@@ -68,6 +73,7 @@ impl Interceptor {
         warn: Box<dyn Fn(&'static str, String) + Send + Sync>,
         make_counters: Box<MakeCounters>,
         chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
+        records: bool,
     ) -> Self {
         Self {
             driver,
@@ -76,7 +82,9 @@ impl Interceptor {
             warn,
             make_counters,
             chip,
+            records,
             contexts: RwLock::default(),
+            live: Mutex::default(),
             captures: AtomicU64::new(0),
             surfaces: Mutex::default(),
             agents: AtomicU64::new(0),
@@ -94,8 +102,15 @@ impl Interceptor {
         if let Some(known) = self.contexts.read().unwrap_or_else(PoisonError::into_inner).get(&context) {
             return Arc::clone(known);
         }
+        // Under the lock of `live`, so that a region born meanwhile is known to the new context too, and only once.
+        let live = locked(&self.live);
         let mut contexts = self.contexts.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(contexts.entry(context).or_insert_with(|| Arc::new(ContextState::new(context))))
+        let made = contexts.entry(context).or_insert_with(|| {
+            let state = ContextState::new(context);
+            live.seen_from(context).for_each(|region| state.region_born(region));
+            Arc::new(state)
+        });
+        Arc::clone(made)
     }
 
     fn all_contexts(&self) -> Vec<Arc<ContextState>> {

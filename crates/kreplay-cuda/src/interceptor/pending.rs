@@ -4,7 +4,8 @@ use super::AgentCounters;
 use super::context::ContextState;
 use super::context::Gone;
 use crate::agent::CudaAgent;
-use kreplay_engine::{RunGuard, Window};
+use crate::tables::Context;
+use kreplay_engine::{Engine, Region, RunGuard, Window};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -12,12 +13,14 @@ use std::sync::Arc;
 pub(super) enum Pending {
     /// The program's call runs as it is; no window opens meanwhile.
     Guard { _guard: RunGuard<CudaAgent> },
+    /// … and the batch window that it was recorded in is closed right after it.
+    Closing { guard: RunGuard<CudaAgent>, engine: Arc<Engine<CudaAgent>> },
     /// … of every context that it may touch.
     Guards { _guards: Vec<RunGuard<CudaAgent>> },
     /// The program's launch is the last pass of a window.
     Window { window: Window<CudaAgent>, agent: Box<CudaAgent>, counters: Option<Arc<dyn AgentCounters>> },
     /// Regions were retired, and come back when the free fails.
-    Retired(Vec<(Arc<ContextState>, Gone)>),
+    Retired { gone: Vec<(Arc<ContextState>, Gone)>, live: Vec<(Option<Context>, Region)> },
 }
 
 thread_local! {

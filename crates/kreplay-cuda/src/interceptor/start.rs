@@ -2,7 +2,7 @@
 
 use super::{AgentCounters, Interceptor};
 use crate::agent::CudaAgent;
-use crate::counters::{Conduct, CudaCounters, availability, chip_of};
+use crate::counters::{Availability, Conduct, CudaCounters, availability, chip_of};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Cupti, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{Policy, Process, Recorder};
@@ -10,7 +10,7 @@ use kreplay_protocol::Cache;
 use kreplay_session::{Backend, Session, attach};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 static INTERCEPTOR: OnceLock<Interceptor> = OnceLock::new();
@@ -66,6 +66,13 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         pass_deadline: session.engine_settings().pass_deadline,
         lock_deadline: LOCK_DEADLINE,
     };
+    // Every launch of a batch window is counted, selected or not; and the cache is flushed before a pass, not within.
+    let filters = &session.settings().filters;
+    let records = !conduct.flush_cache
+        && filters.kernel.is_none()
+        && filters.exclude.is_none()
+        && filters.skip == 0
+        && filters.count.is_none();
     let (warner, counting, naming) = (Arc::clone(session), Arc::clone(&cupti), Arc::clone(&cupti));
     let warn = move |key, message| warner.warn(key, message);
     let refusing = Arc::clone(session);
@@ -76,6 +83,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         Box::new(warn),
         Box::new(move |agent| make_counters(&counting, agent, conduct, &refusing)),
         Box::new(move |device| chip_of(&naming, device)),
+        records,
     );
     if INTERCEPTOR.set(interceptor).is_err() || SESSION.set(Arc::clone(session)).is_err() {
         return Ok(());
@@ -113,7 +121,17 @@ fn make_counters(
     conduct: Conduct,
     session: &Session,
 ) -> Option<Arc<dyn AgentCounters>> {
-    let found = availability(cupti, agent.device(), agent.context());
+    // While another context of the device is counted on, CUPTI does not answer; what it said before holds.
+    static KNOWN: Mutex<Vec<(i32, Availability)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = match known.iter().find(|(device, _)| *device == agent.device()) {
+        Some((_, found)) => found.clone(),
+        None => availability(cupti, agent.device(), agent.context()),
+    };
+    if found.refused.is_none() && !known.iter().any(|(device, _)| *device == agent.device()) {
+        known.push((agent.device(), found.clone()));
+    }
+    drop(known);
     match CudaCounters::new(Arc::clone(cupti), agent.clone(), found, conduct) {
         Ok(counters) => {
             if let Some(refused) = counters.refused() {
@@ -144,6 +162,7 @@ unsafe extern "C" fn callback(_user: *mut c_void, domain: u32, id: u32, data: *c
 /// The process ends in order.
 extern "C" fn at_exit() {
     let _ = std::panic::catch_unwind(|| {
+        crate::counters::process_ends();
         if let Some(interceptor) = INTERCEPTOR.get() {
             interceptor.finish();
         }

@@ -9,7 +9,7 @@ use crate::tables::{Function, Stream};
 use crate::test_elf::Elf;
 use kreplay_engine::{
     AgentRecord, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Policy, Reading, Recorder, Settings,
-    WindowRecord,
+    WindowMode, WindowRecord,
 };
 use std::ffi::{CString, c_void};
 use std::sync::atomic::AtomicU32;
@@ -60,11 +60,16 @@ struct Program {
 
 impl Program {
     fn new(passes: u32) -> Self {
+        Self::with(passes, false)
+    }
+
+    fn with(passes: u32, batches: bool) -> Self {
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
         // Contexts differ from test to test; the fake has one, whatever it is called.
         let context = Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void);
         let log = Arc::new(Log::default());
-        let settings = Settings { uncounted_passes: passes, device_reserve: 0, ..Settings::default() };
+        let window = if batches { WindowMode::Auto } else { WindowMode::Kernel };
+        let settings = Settings { uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() };
         let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
         let process = Process::new(settings, Arc::new(ByName("boring")), Arc::new(AsPlanned), recorder);
         let sink = Arc::clone(&log);
@@ -75,6 +80,7 @@ impl Program {
             Box::new(move |key, message| sink.warn(key, message)),
             Box::new(|_| None),
             Box::new(|_| "GH100".into()),
+            batches,
         );
         let program = Self { interceptor, log, context, calls: AtomicU32::new(1) };
         program.resource(resource::CONTEXT_CREATED, Stream::NULL, std::ptr::null());
@@ -527,4 +533,94 @@ fn a_context_that_goes_takes_its_engine_along() {
     assert!(program.interceptor.all_contexts().is_empty());
     let held = fake::is_allocated(data);
     assert!(held, "the program's memory is not ours to free");
+}
+
+#[test]
+fn memory_of_another_context_declines() {
+    use kreplay_engine::Decline;
+    let program = Program::new(3);
+    let own = program.allocate(4096);
+    let foreign = program.allocate(4096);
+    // The second context is made later, and sees what is there.
+    let other = Context((fake::CONTEXT + 0xF00_0000) as *mut c_void);
+    let data = ResourceData { context: other, stream: Stream::NULL, description: std::ptr::null() };
+    // SAFETY: the data of this domain.
+    unsafe { program.interceptor.callback(domain::RESOURCE, resource::CONTEXT_CREATED, (&raw const data).cast()) };
+    let function = increment("across");
+    let before = word(foreign);
+    let first = program.context;
+    let mut second = program;
+    second.context = other;
+    second.launch(function, "across", foreign, Stream::NULL, 0);
+    assert_eq!(second.declined(), Some(Decline::ImportedMemory));
+    assert_eq!(word(foreign), before.wrapping_add(1));
+    let mine = second.allocate(4096);
+    second.launch(function, "across", mine, Stream::NULL, 0);
+    assert_eq!((second.declined(), second.last().bytes.footprint), (None, 4096));
+    second.context = first;
+    second.launch(function, "across", mine, Stream::NULL, 0);
+    assert_eq!(second.declined(), Some(Decline::ImportedMemory));
+    second.launch(function, "across", own, Stream::NULL, 0);
+    assert_eq!((second.declined(), second.last().bytes.footprint), (None, 8192));
+}
+
+#[test]
+fn many_launches_and_operations_share_a_window() {
+    let program = Program::with(3, true);
+    let data = program.allocate(8192);
+    let (first, second) = (increment("batched"), increment("batched_too"));
+    let before = word(data);
+    for _ in 0..10 {
+        program.launch(first, "batched", data, Stream::NULL, 0);
+        program.launch(second, "batched_too", data + 4096, Stream::NULL, 0);
+    }
+    assert_eq!(fake::launches("batched"), 10, "pass 0 is the program's own run");
+    // A fill, an upload and a copy within the device are recorded; then more launches.
+    let driver = &program.interceptor.driver;
+    let fill = SetParams { to: data + 8, value: 7, count: 1 };
+    program.call(251, "", &fill, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.set_words(data + 8, 7, 1, Stream::NULL).map_or(1, |()| 0)
+    });
+    let mut source = 41u32;
+    let upload = CopyParams { to: data + 4096, from: &raw const source as u64, bytes: 4 };
+    program.call(276, "", &upload, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.copy(data + 4096, &raw const source as u64, 4, Stream::NULL).map_or(1, |()| 0)
+    });
+    source = 0;
+    let copy = CopyParams { to: data + 12, from: data + 8, bytes: 4 };
+    program.call(280, "", &copy, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.copy(data + 12, data + 8, 4, Stream::NULL).map_or(1, |()| 0)
+    });
+    program.launch(second, "batched_too", data + 4096, Stream::NULL, 0);
+    program.launch(second, "batched_too", data + 12, Stream::NULL, 0);
+    assert!(locked(&program.log.dispatches).is_empty(), "the window is open");
+    // Peer copies cannot be recorded.
+    program.call(
+        318,
+        "",
+        &CopyPeerParams { to: 0, to_context: program.context, from: 0, from_context: program.context, bytes: 0 },
+        || 0,
+    );
+    let records = locked(&program.log.dispatches).clone();
+    assert_eq!(records.len(), 22);
+    for record in &records {
+        assert_eq!((&record.outcome, record.passes_done), (&Outcome::Replayed, 3));
+        assert!(record.divergence.is_none());
+    }
+    assert_eq!(fake::launches("batched"), 30);
+    assert_eq!(word(data), before.wrapping_add(10));
+    assert_eq!((word(data + 8), word(data + 12), word(data + 4096), source), (7, 8, 42, 0));
+    // A free closes a window; so does a capture.
+    program.launch(first, "batched", data, Stream::NULL, 0);
+    let other = program.allocate(4096);
+    program.free(other, 0);
+    assert_eq!(locked(&program.log.dispatches).len(), 23);
+    program.launch(first, "batched", data, Stream::NULL, 0);
+    program.call(cbid::BEGIN_CAPTURE_V2, "", &Stream::NULL, || 0);
+    assert_eq!(locked(&program.log.dispatches).len(), 24);
+    program.call(cbid::END_CAPTURE, "", &Stream::NULL, || 0);
+    assert_eq!(word(data), before.wrapping_add(12));
 }

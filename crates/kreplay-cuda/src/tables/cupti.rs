@@ -38,13 +38,10 @@ function_table! {
             fn cuptiRangeProfilerSetConfig(params: *mut RangeSetConfig);
             fn cuptiRangeProfilerStart(params: *mut RangeSession);
             fn cuptiRangeProfilerStop(params: *mut RangeStop);
-            fn cuptiRangeProfilerPushRange(params: *mut RangePush);
-            fn cuptiRangeProfilerPopRange(params: *mut RangeSession);
             fn cuptiRangeProfilerDecodeData(params: *mut RangeDecode);
             fn cuptiRangeProfilerGetCounterDataSize(params: *mut RangeCountersSize);
             fn cuptiRangeProfilerCounterDataImageInitialize(params: *mut RangeCountersInitialize);
             fn cuptiRangeProfilerGetCounterDataInfo(params: *mut RangeCountersInfo);
-            fn cuptiRangeProfilerCounterDataGetRangeInfo(params: *mut RangeInfo);
         }
         optional {
             fn cuptiSubscribe_v2(

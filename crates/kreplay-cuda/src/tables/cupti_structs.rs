@@ -182,7 +182,7 @@ sized_struct! {
 }
 
 sized_struct! {
-    /// `cuptiRangeProfilerDisable`, `…Start` and `…PopRange`, which look the same.
+    /// `cuptiRangeProfilerDisable` and `…Start`, which look the same.
     RangeSession: 24 / 24 {
         object @ 16: RangeObject,
     }
@@ -213,14 +213,6 @@ sized_struct! {
         pass @ 24: usize,
         target_nesting @ 32: usize,
         all_submitted @ 40: u8,
-    }
-}
-
-sized_struct! {
-    /// `cuptiRangeProfilerPushRange`.
-    RangePush: 32 / 32 {
-        object @ 16: RangeObject,
-        name @ 24: *const c_char,
     }
 }
 
@@ -259,16 +251,5 @@ sized_struct! {
         image @ 16: *const u8,
         bytes @ 24: usize,
         ranges @ 32: usize,
-    }
-}
-
-sized_struct! {
-    /// `cuptiRangeProfilerCounterDataGetRangeInfo`.
-    RangeInfo: 56 / 56 {
-        image @ 16: *const u8,
-        bytes @ 24: usize,
-        range @ 32: usize,
-        delimiter @ 40: *const c_char,
-        name @ 48: *const c_char,
     }
 }

@@ -32,6 +32,7 @@ function_table! {
             fn cuMemFreeHost(pointer: *mut c_void);
             fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Stream);
             fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Stream);
+            fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Stream);
             fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Stream);
             fn cuStreamCreate(stream: *mut Stream, flags: u32);
             fn cuStreamQuery(stream: Stream);

@@ -132,6 +132,10 @@ impl Driver {
         call!(self, cuMemsetD8Async(to, value, count as usize, stream))
     }
 
+    pub(crate) fn set_shorts(&self, to: u64, value: u16, count: u64, stream: Stream) -> Result<(), CudaError> {
+        call!(self, cuMemsetD16Async(to, value, count as usize, stream))
+    }
+
     pub(crate) fn set_words(&self, to: u64, value: u32, count: u64, stream: Stream) -> Result<(), CudaError> {
         call!(self, cuMemsetD32Async(to, value, count as usize, stream))
     }

@@ -1,0 +1,55 @@
+// The kernel workload of the peer benchmarks: in_place RESIDENT_MIB DISPATCHES WRITTEN_KIB
+// An in-place integer recurrence: any pass that starts from the wrong memory makes the final check fail.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                                            \
+    do {                                                                                       \
+        cudaError_t status = (call);                                                           \
+        if (status != cudaSuccess) {                                                           \
+            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status));               \
+            std::exit(2);                                                                      \
+        }                                                                                      \
+    } while (0)
+
+__device__ unsigned next(unsigned v) { return v * 1664525u + 1013904223u; }
+
+__global__ void step(unsigned* data, size_t count) {
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
+        data[i] = next(data[i]);
+}
+
+__global__ void fill(unsigned* data, size_t count, unsigned seed) {
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
+        data[i] = unsigned(i * 2654435761u) ^ seed;
+}
+
+int main(int argc, char** argv) {
+    if (argc != 4) return std::fprintf(stderr, "usage: in_place RESIDENT_MIB DISPATCHES WRITTEN_KIB\n"), 2;
+    size_t resident = size_t(std::atoll(argv[1])) << 20, written = size_t(std::atoll(argv[3])) << 10;
+    int dispatches = std::atoi(argv[2]);
+    unsigned *ballast = nullptr, *data = nullptr;
+    if (resident) {
+        CHECK(cudaMalloc(&ballast, resident));
+        fill<<<1024, 256>>>(ballast, resident / 4, 7);
+    }
+    CHECK(cudaMalloc(&data, written));
+    fill<<<1024, 256>>>(data, written / 4, 3);
+    CHECK(cudaDeviceSynchronize());
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < dispatches; i++) step<<<264, 256>>>(data, written / 4);
+    CHECK(cudaDeviceSynchronize());
+    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    std::vector<unsigned> host(written / 4);
+    CHECK(cudaMemcpy(host.data(), data, written, cudaMemcpyDeviceToHost));
+    size_t wrong = 0;
+    for (size_t i = 0; i < host.size(); i++) {
+        unsigned expected = unsigned(i * 2654435761u) ^ 3;
+        for (int d = 0; d < dispatches; d++) expected = expected * 1664525u + 1013904223u;
+        wrong += expected != host[i];
+    }
+    std::printf("resident %zu MiB dispatches %d written %zu KiB loop %.3f ms wrong %zu\n", resident >> 20, dispatches, written >> 10, ms, wrong);
+    return wrong != 0;
+}

@@ -1,0 +1,36 @@
+"""The training workload of the peer benchmarks: `python train_step.py WIDTH STEPS`.
+
+Prints the last losses with nine digits, so that a profiled run can be compared with an unprofiled one bit for bit.
+"""
+import sys
+import time
+
+import torch
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(width)
+        self.up = torch.nn.Linear(width, 4 * width)
+        self.down = torch.nn.Linear(4 * width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.down(torch.nn.functional.gelu(self.up(self.norm(x))))
+
+
+width, steps = int(sys.argv[1]), int(sys.argv[2])
+torch.manual_seed(0)
+model = torch.nn.Sequential(*[Block(width) for _ in range(8)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+x, y = torch.randn(256, width, device="cuda"), torch.randn(256, width, device="cuda")
+torch.cuda.synchronize()
+start, losses = time.time(), []
+for _ in range(steps):
+    optimizer.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+torch.cuda.synchronize()
+print(f"width {width} steps {steps} seconds {time.time() - start:.3f} losses", *(f"{v:.9g}" for v in losses[-3:]))

@@ -1,0 +1,76 @@
+//! Live memory of the whole process: what one context allocated is another one's too, as memory that cannot be put back.
+
+use super::{Interceptor, locked};
+use crate::tables::Context;
+use kreplay_engine::{Region, RegionKind, Writers};
+use std::collections::BTreeMap;
+
+/// By base: who allocated it (nobody in particular: every context may use it), and what it is.
+#[derive(Debug, Default)]
+pub(super) struct Live(BTreeMap<u64, (Option<Context>, Region)>);
+
+impl Live {
+    /// Whether an address is in device memory that was seen to be allocated.
+    pub(super) fn is_device(&self, address: u64) -> bool {
+        let found = self.0.range(..=address).next_back();
+        found.is_some_and(|(_, (_, region))| {
+            region.range.contains(address)
+                && matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped)
+        })
+    }
+
+    /// Every region, as a context sees it.
+    pub(super) fn seen_from(&self, context: Context) -> impl Iterator<Item = Region> + '_ {
+        self.0.values().map(move |(owner, region)| seen_from(context, *owner, region))
+    }
+}
+
+/// Memory of another context is reached only with peer access; a window of this context cannot put it back.
+fn seen_from(context: Context, owner: Option<Context>, region: &Region) -> Region {
+    match owner {
+        Some(owner) if owner != context => {
+            Region { range: region.range, kind: RegionKind::Imported, writers: Writers::Others }
+        }
+        _ => region.clone(),
+    }
+}
+
+impl Interceptor {
+    /// Memory is live. `owner`: the context that allocated it, when only that one uses it without peer access.
+    pub(super) fn born(&self, owner: Option<Context>, region: Region) {
+        if let Some(owner) = owner {
+            self.context(owner);
+        }
+        locked(&self.live).0.insert(region.range.base, (owner, region.clone()));
+        for state in self.all_contexts() {
+            state.region_born(seen_from(state.context, owner, &region));
+        }
+    }
+
+    /// Memory is about to go; gives what brings it back.
+    pub(super) fn forget(&self, base: u64) -> Option<(Option<Context>, Region)> {
+        locked(&self.live).0.remove(&base)
+    }
+
+    /// It did not go after all.
+    pub(super) fn remember(&self, owner: Option<Context>, region: Region) {
+        locked(&self.live).0.insert(region.range.base, (owner, region));
+    }
+
+    /// A context is gone, and its memory with it.
+    pub(super) fn context_gone(&self, context: Context) {
+        let bases: Vec<u64> = {
+            let mut live = locked(&self.live);
+            let bases =
+                live.0.iter().filter(|(_, (owner, _))| *owner == Some(context)).map(|(base, _)| *base).collect();
+            live.0.retain(|_, (owner, _)| *owner != Some(context));
+            bases
+        };
+        for state in self.all_contexts() {
+            for base in &bases {
+                // Gone for good: there is nothing to bring back.
+                let _ = state.region_retire(*base);
+            }
+        }
+    }
+}

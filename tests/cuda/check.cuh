@@ -1,0 +1,42 @@
+// What every program here shares: errors end it, and a check that fails is printed and counted.
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(call)                                                                        \
+    do {                                                                                   \
+        cudaError_t status_ = (call);                                                      \
+        if (status_ != cudaSuccess) {                                                      \
+            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status_)); \
+            std::exit(2);                                                                  \
+        }                                                                                  \
+    } while (0)
+
+static int failures = 0;
+
+#define EXPECT(condition, ...)                                                             \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            if (failures++ < 5) {                                                          \
+                std::fprintf(stderr, "%s:%d: not %s: ", __FILE__, __LINE__, #condition);   \
+                std::fprintf(stderr, __VA_ARGS__);                                         \
+                std::fputc('\n', stderr);                                                  \
+            }                                                                              \
+        }                                                                                  \
+    } while (0)
+
+static int finish(const char* name) {
+    std::printf("%s: %s\n", name, failures ? "wrong" : "right");
+    return failures != 0;
+}
+
+// The step of an in-place recurrence: running it from the wrong memory gives another value.
+__host__ __device__ inline unsigned next_value(unsigned v) { return v * 1664525u + 1013904223u; }
+__host__ __device__ inline unsigned first_value(size_t i) { return unsigned(i * 2654435761u) ^ 3u; }
+
+template <class T>
+T* device_array(size_t count) {
+    T* pointer = nullptr;
+    CHECK(cudaMalloc(&pointer, count * sizeof(T)));
+    return pointer;
+}
