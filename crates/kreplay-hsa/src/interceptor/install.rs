@@ -1,6 +1,6 @@
 //! Puts our functions into the runtime's tables.
 
-use super::{allocations, code, copies, foreign, queues, virtual_memory};
+use super::{allocations, code, copies, foreign, host_access, queues, virtual_memory};
 use crate::tables::{RawTables, slots};
 
 /// Puts all of them in. The state must be in place: from here on the runtime calls them.
@@ -21,6 +21,7 @@ pub(crate) unsafe fn install(tables: &RawTables) {
         memory_allocate <- allocations::memory_allocate;
         memory_free <- allocations::memory_free;
         allow_access <- allocations::allow_access;
+        agent_pool_get_info <- host_access::agent_pool_get_info;
         memory_lock <- foreign::memory_lock;
         lock_to_pool <- foreign::lock_to_pool;
         memory_unlock <- foreign::memory_unlock;

@@ -24,6 +24,7 @@ mod code;
 mod copies;
 mod foreign;
 mod guard;
+mod host_access;
 mod install;
 mod lending;
 mod machine;

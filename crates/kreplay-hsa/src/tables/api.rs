@@ -144,6 +144,7 @@ functions! {
         pool_free = "hsa_amd_memory_pool_free" at same(14), fn(*mut c_void) -> Status;
         async_copy = "hsa_amd_memory_async_copy" at same(15),
             fn(*mut c_void, AgentHandle, *const c_void, AgentHandle, usize, u32, *const Signal, Signal) -> Status;
+        agent_pool_get_info = "hsa_amd_agent_memory_pool_get_info" at moved(16, 18), fn(AgentHandle, Pool, u32, *mut c_void) -> Status;
         allow_access = "hsa_amd_agents_allow_access" at moved(17, 19), fn(u32, *const AgentHandle, *const u32, *const c_void) -> Status;
         memory_lock = "hsa_amd_memory_lock" at moved(20, 22), fn(*mut c_void, usize, *mut AgentHandle, c_int, *mut *mut c_void) -> Status;
         memory_unlock = "hsa_amd_memory_unlock" at moved(21, 23), fn(*mut c_void) -> Status;
