@@ -7,6 +7,8 @@
 //! …
 //! <!-- end -->
 //! ```
+//!
+//! or one metric of it: `generated: bench training_step seconds`.
 
 use std::path::PathBuf;
 
@@ -57,7 +59,9 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         let path = shell::root().join(page);
         let mut text = std::fs::read_to_string(&path).with_context(|| format!("{page} could not be read"))?;
         for name in shown(&text) {
-            let rows: Vec<&Measurement> = results.iter().filter(|result| result.bench == name).collect();
+            let (bench, metric) = name.split_once(' ').map_or((name.as_str(), None), |(b, m)| (b, Some(m)));
+            let wanted = |row: &&Measurement| row.bench == bench && metric.is_none_or(|metric| row.metric == metric);
+            let rows: Vec<&Measurement> = results.iter().filter(wanted).collect();
             if rows.is_empty() {
                 bail!("{page} shows the bench {name}, which has no result under bench/results");
             }
