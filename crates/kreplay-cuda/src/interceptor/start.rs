@@ -5,7 +5,7 @@ use crate::agent::CudaAgent;
 use crate::counters::{Availability, Conduct, CudaCounters, availability, chip_of};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Cupti, Driver, Environment, LoadError, find_cupti};
-use kreplay_engine::{Policy, Process, Recorder};
+use kreplay_engine::{Policy, Process, Recorder, WindowMode};
 use kreplay_protocol::Cache;
 use kreplay_session::{Backend, Session, attach};
 use std::ffi::c_void;
@@ -55,8 +55,15 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     let driver = Arc::new(Driver::load()?);
     let found = find_cupti(&Environment::of_process())?;
     let cupti = Arc::new(Cupti::load(&found)?);
+    let mut settings = session.engine_settings();
+    let records = batches(session);
+    if settings.window == WindowMode::Batch && !records {
+        let message = "filters and --cache flush need a window for each kernel, so there are no batch windows";
+        session.warn("no_batch_windows", message.into());
+    }
+    settings.window = if records { WindowMode::Auto } else { WindowMode::Kernel };
     let process = Process::new(
-        session.engine_settings(),
+        settings,
         session.filter(),
         Arc::new(AsPlanned),
         session.recorder() as Arc<dyn Recorder>,
@@ -66,13 +73,6 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         pass_deadline: session.engine_settings().pass_deadline,
         lock_deadline: LOCK_DEADLINE,
     };
-    // Every launch of a batch window is counted, selected or not; and the cache is flushed before a pass, not within.
-    let filters = &session.settings().filters;
-    let records = !conduct.flush_cache
-        && filters.kernel.is_none()
-        && filters.exclude.is_none()
-        && filters.skip == 0
-        && filters.count.is_none();
     let (warner, counting, naming) = (Arc::clone(session), Arc::clone(&cupti), Arc::clone(&cupti));
     let warn = move |key, message| warner.warn(key, message);
     let refusing = Arc::clone(session);
@@ -113,6 +113,20 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     // SAFETY: registers a function of this library, which is never unloaded.
     unsafe { libc::atexit(at_exit) };
     Ok(())
+}
+
+/// Whether launches go into batch windows. Only where they are asked for: a counted batch window that was a process's first
+/// and closed at its end has crashed a program in CUPTI, and what was done about it was not run on a GPU yet. Every launch
+/// of a batch window is counted, selected or not, so there are none with filters; and the cache is flushed before a
+/// pass, not within one.
+fn batches(session: &Session) -> bool {
+    let filters = &session.settings().filters;
+    session.engine_settings().window == WindowMode::Batch
+        && session.settings().cache != Cache::Flush
+        && filters.kernel.is_none()
+        && filters.exclude.is_none()
+        && filters.skip == 0
+        && filters.count.is_none()
 }
 
 fn make_counters(

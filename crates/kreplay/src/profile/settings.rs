@@ -21,7 +21,7 @@ pub(super) fn settings(
 ) -> Result<Settings, ExpectedError> {
     check_pattern("--kernel", options.kernel.as_deref())?;
     check_pattern("--exclude", options.exclude.as_deref())?;
-    check_implemented(options, device)?;
+    check_implemented(options)?;
     if let Some(bytes) = options.chunk
         && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
     {
@@ -88,12 +88,9 @@ pub(super) fn settings(
 }
 
 /// What the interface has room for and no backend does yet is an error, never ignored.
-fn check_implemented(options: &ProfileOptions, device: Device) -> Result<(), ExpectedError> {
+fn check_implemented(options: &ProfileOptions) -> Result<(), ExpectedError> {
     let missing =
         |what: &str, hint: &str| Err(ExpectedError::NotImplemented { what: what.to_owned(), hint: hint.to_owned() });
-    if options.window == WindowKindChoice::Batch && device == Device::Cuda {
-        return missing("--window batch with --device cuda", "use --window kernel");
-    }
     if options.cache == CacheChoice::Flush {
         return missing("--cache flush", "use --cache none");
     }
