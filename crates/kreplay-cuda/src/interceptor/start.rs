@@ -62,12 +62,8 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         session.warn("no_batch_windows", message.into());
     }
     settings.window = if records { WindowMode::Auto } else { WindowMode::Kernel };
-    let process = Process::new(
-        settings,
-        session.filter(),
-        Arc::new(AsPlanned),
-        session.recorder() as Arc<dyn Recorder>,
-    );
+    let process =
+        Process::new(settings, session.filter(), Arc::new(AsPlanned), session.recorder() as Arc<dyn Recorder>);
     let conduct = Conduct {
         flush_cache: session.settings().cache == Cache::Flush,
         pass_deadline: session.engine_settings().pass_deadline,

@@ -100,6 +100,8 @@ pub(super) struct Recording {
     open: HashMap<ConnectionId, Open>,
     /// Set once the program has ended: when the waiting for others ends.
     until: Option<Instant>,
+    /// When it is next looked whether only the living are left.
+    look_at: Option<Instant>,
     stopped: bool,
     recorded: Recorded,
 }
@@ -125,6 +127,7 @@ impl Recording {
             linger,
             open: HashMap::new(),
             until: None,
+            look_at: None,
             stopped: false,
             recorded: Recorded { writer: Some(writer), ..Recorded::default() },
         }
@@ -160,6 +163,9 @@ impl Recording {
 
     /// The next event; whatever was given is committed before waiting for one. `None` when the waiting is over.
     fn next(&mut self) -> Option<Event> {
+        if self.enough() {
+            return None;
+        }
         match self.events.try_recv() {
             Ok(event) => return Some(event),
             Err(TryRecvError::Disconnected) => return None,
@@ -179,6 +185,18 @@ impl Recording {
                 return None;
             }
         }
+    }
+
+    /// Whether the waiting is over although events keep coming: the living would go on for ever. Dead processes' last
+    /// words are taken in, unless the living drown them for too long.
+    fn enough(&mut self) -> bool {
+        let Some(until) = self.until else { return false };
+        let now = Instant::now();
+        if now < self.look_at.unwrap_or(until + LOOK) {
+            return false;
+        }
+        self.look_at = Some(now + LOOK);
+        self.open.values().all(|open| open.peer.runs()) || now >= until + SILENT
     }
 
     fn handle(&mut self, event: Event) {
