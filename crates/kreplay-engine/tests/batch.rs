@@ -76,6 +76,52 @@ fn dispatches_that_are_not_selected_are_recorded_but_not_counted() {
 }
 
 #[test]
+fn what_is_not_selected_is_described_only_while_a_window_records() {
+    let setup = setup(batch(3), None);
+    let before = setup.word();
+    let kernel = info(2).kernel;
+    let unselected = || {
+        assert!(setup.engine.select(&kernel).is_none());
+        match setup.engine.pass_by() {
+            Some(guard) => {
+                setup.agent.program_launch(0, &add(setup.region, 1));
+                drop(guard);
+                false
+            }
+            None => {
+                let work = add(setup.region, 1);
+                let decision = setup.engine.dispatch_unselected(&info(2), || Ok(work.clone()));
+                assert!(matches!(decision, Decision::Recorded(_)));
+                setup.agent.program_launch(0, &work);
+                true
+            }
+        }
+    };
+    assert!(!unselected());
+    setup.launch(1);
+    assert!(unselected() && unselected());
+    setup.engine.close_window();
+    assert!(!unselected());
+    assert_eq!(setup.closings(), [(1, 2, ClosingReason::Unrecordable)]);
+    assert_eq!(setup.log.take_dispatches()[0].outcome, Outcome::Replayed);
+    assert_eq!((setup.word(), setup.log.not_selected()), (before + 5, 4));
+}
+
+#[test]
+fn a_trusted_shadow_is_stale_after_a_launch_that_was_passed_by() {
+    let setup = setup(Settings { shadow: ShadowMode::Trusted, ..settings(3) }, None);
+    let before = setup.word();
+    // More windows than are audited at the start.
+    for _ in 0..20 {
+        setup.launch(1);
+        let guard = setup.engine.pass_by().expect("no window records");
+        setup.agent.program_launch(0, &add(setup.region, 100));
+        drop(guard);
+    }
+    assert_eq!(setup.word(), before + 20 * 101);
+}
+
+#[test]
 fn every_limit_closes_a_window() {
     let limits = BatchLimits::default();
     for (limits, reason) in [

@@ -6,9 +6,7 @@ use crate::gate::{Alone, Shared};
 use crate::lock::lock;
 use crate::timing::Stopwatch;
 use crate::window::{Batch, HeldFree, Recorded};
-use crate::{
-    Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, ShadowMode, WindowMode, thread,
-};
+use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, WindowMode, thread};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -160,8 +158,16 @@ impl<A: Agent> Engine<A> {
         })
     }
 
-    /// A launch that is not selected: an open batch window records it too.
-    pub(super) fn run_recorded(
+    /// For a launch that [`Engine::select`] refused: the guard to hold while the program submits it. `None` while a batch
+    /// window is open, which has to record the launch: describe it to [`Engine::dispatch_unselected`].
+    pub fn pass_by(&self) -> Option<RunGuard<A>> {
+        let hold = self.gate.share();
+        // Changes only while the gate is held alone.
+        (!self.batch_open.load(Ordering::Relaxed)).then(|| self.unseen(hold))
+    }
+
+    /// As [`Engine::dispatch`], for a launch that [`Engine::select`] refused: an open batch window records it too.
+    pub fn dispatch_unselected(
         self: &Arc<Self>,
         info: &DispatchInfo,
         record: impl FnOnce() -> Result<A::Work, Decline>,
@@ -171,10 +177,7 @@ impl<A: Agent> Engine<A> {
         }
         let hold = self.gate.share();
         if !self.batch_open.load(Ordering::Relaxed) {
-            if self.process.settings.shadow == ShadowMode::Trusted {
-                self.stale.everything();
-            }
-            return Decision::Run(RunGuard::new(hold));
+            return Decision::Run(self.unseen(hold));
         }
         let special = info.traits.decline.is_some() || info.traits.collective;
         let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();

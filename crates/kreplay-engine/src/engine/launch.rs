@@ -1,15 +1,15 @@
 //! A launch by the program: filter, policy, verdict.
 
 use super::{Decision, Engine, Event, Looked, RunGuard};
-use crate::gate::Alone;
+use crate::gate::{Alone, Shared};
 use crate::inventory::Live;
 use crate::lock::lock;
 use crate::shadow::{Footprint, Placing, Unplaced};
 use crate::timing::Stopwatch;
 use crate::window::{Admitted, Window};
 use crate::{
-    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Passes, Phases, Reach,
-    RestoreMode, ShadowMode, WindowStatus, thread,
+    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, KernelInfo, Outcome, Passes, Phases,
+    Reach, RestoreMode, ShadowMode, WindowStatus, thread,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,21 +45,41 @@ impl<A: Agent> Engine<A> {
     /// A launch by the program is about to be submitted. `record` makes what the agent can submit again; it is called
     /// only when the launch is to be replayed or recorded, and may decline itself.
     ///
-    /// A launch that is not selected costs a relaxed load, the filter's lookup, and the gate's compare-and-swap.
+    /// The same as [`Engine::select`] and, by its answer, [`Engine::dispatch_selected`] or
+    /// [`Engine::dispatch_unselected`]. An interceptor that pays for describing a launch asks these itself.
     pub fn dispatch(
         self: &Arc<Self>,
         info: &DispatchInfo,
         record: impl FnOnce() -> Result<A::Work, Decline>,
     ) -> Decision<A> {
+        match self.select(&info.kernel) {
+            Some(id) => self.dispatch_selected(id, info, record),
+            None => self.dispatch_unselected(info, record),
+        }
+    }
+
+    /// Whether a launch of this kernel is profiled: its number, if so. Asks the filter, so it is called once a launch. A
+    /// launch that is not selected costs this lookup and [`Engine::pass_by`].
+    pub fn select(&self, kernel: &KernelInfo) -> Option<DispatchId> {
         let id = self.process.next_dispatch();
         if self.is_finished() {
-            return self.run();
+            return None;
         }
-        let batches = self.batches();
-        if !self.process.filter.select(&info.kernel) {
+        if !self.process.filter.select(kernel) {
             self.process.recorder.not_selected(self.description.id);
-            return if batches { self.run_recorded(info, record) } else { self.run() };
+            return None;
         }
+        Some(id)
+    }
+
+    /// As [`Engine::dispatch`], for a launch that [`Engine::select`] gave this number.
+    pub fn dispatch_selected(
+        self: &Arc<Self>,
+        id: DispatchId,
+        info: &DispatchInfo,
+        record: impl FnOnce() -> Result<A::Work, Decline>,
+    ) -> Decision<A> {
+        let batches = self.batches();
         let start = self.process.elapsed();
         let mut phases = Phases::default();
         let judged = self.judge(info);
@@ -88,10 +108,15 @@ impl<A: Agent> Engine<A> {
     /// The program's own launch, as it is, outside windows. What it writes is not seen.
     pub(super) fn run(self: &Arc<Self>) -> Decision<A> {
         let hold = self.gate.share();
+        Decision::Run(self.unseen(hold))
+    }
+
+    /// The guard of a launch whose writes are not seen.
+    pub(super) fn unseen(&self, hold: Shared) -> RunGuard<A> {
         if self.process.settings.shadow == ShadowMode::Trusted {
             self.stale.everything();
         }
-        Decision::Run(RunGuard::new(hold))
+        RunGuard::new(hold)
     }
 
     /// Whether it can be replayed at all, and in how many passes. Asks the policy, once.
