@@ -6,7 +6,7 @@ use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
     ByPlan, Decision, Engine, EveryKernel, LastPass, Outcome, Process, Range, Region, RegionKind, RestoreMode,
-    Settings, ShadowMode, Writers,
+    Settings, ShadowMode, WindowMode, Writers,
 };
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
@@ -161,4 +161,32 @@ fn a_window_may_be_closed_by_another_thread() {
     .unwrap();
     assert_eq!(log.last_dispatch().outcome, Outcome::Replayed);
     launch(&engine, &info(1), 0, &add(a, 1)).expect("the gate is free again");
+}
+
+#[test]
+fn what_no_batch_window_holds_never_falls_into_one_of_another_thread() {
+    let (process, log) = process(Settings { window: WindowMode::Batch, ..settings(3) });
+    let (agent, engine) = engine(1, &process);
+    let threads = 4u64;
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (agent, engine) = (&agent, &engine);
+            let own = allocate(agent, engine, 256);
+            scope.spawn(move || {
+                for _ in 0..150 {
+                    // Nobody describes it, so it cannot be recorded; the launch reads what it wrote.
+                    let guard = engine.operation();
+                    agent.program_launch(thread, &add(own, 7));
+                    drop(guard);
+                    launch(engine, &info(thread), thread, &add(own, 1));
+                }
+            });
+        }
+    });
+    engine.finish(Instant::now() + Duration::from_secs(20));
+    let records = log.take_dispatches();
+    assert_eq!(records.len() as u64, threads * 150);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Replayed));
+    let divergent = records.iter().filter(|record| record.divergence.is_some()).count();
+    assert_eq!(divergent, 0, "an operation ran within a window that did not record it");
 }

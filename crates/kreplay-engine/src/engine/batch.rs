@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Looks at a window that other threads fill, before a launch declines.
-const MOST_LOOKS: u32 = 1000;
+pub(super) const MOST_LOOKS: u32 = 1000;
 
 /// What a memory operation of the program does, for [`Engine::memory_operation`].
 pub enum Operation<'a, W> {
@@ -47,8 +47,7 @@ impl<A: Agent> Engine<A> {
             }
             drop(hold);
         }
-        self.close_batch(ClosingReason::Unrecordable);
-        RunGuard::new(self.gate.share())
+        RunGuard::new(self.share_outside(ClosingReason::Unrecordable))
     }
 
     /// The program frees a region. While a batch window is open the recorded work needs its memory: the free is held
@@ -74,6 +73,11 @@ impl<A: Agent> Engine<A> {
     /// that must not fall into a window, and for the end of a part of the program.
     pub fn close_window(&self) {
         self.close_batch(ClosingReason::Unrecordable);
+    }
+
+    /// Whether a batch window is open. It changes only while the gate is held alone.
+    pub(super) fn batch_is_open(&self) -> bool {
+        self.batch_open.load(Ordering::Relaxed)
     }
 
     /// Whether dispatches go into batch windows.
@@ -217,6 +221,25 @@ impl<A: Agent> Engine<A> {
         *lock(&self.batch) = Some(batch);
         self.batch_open.store(true, Ordering::Relaxed);
         Ok(alone)
+    }
+
+    /// The gate, shared, for something that no batch window holds: an open one is closed for `reason` first, and another
+    /// that a launch of another thread has opened meanwhile, too. What a thread does within a hold of its own belongs to
+    /// that.
+    pub(super) fn share_outside(&self, reason: ClosingReason) -> Shared {
+        let within = self.gate.entered();
+        let deadline = Instant::now() + self.process.settings.drain_deadline;
+        loop {
+            self.close_batch(reason);
+            let hold = self.gate.share();
+            if within || !self.batch_is_open() {
+                return hold;
+            }
+            if Instant::now() >= deadline {
+                self.spoil_batch();
+                return hold;
+            }
+        }
     }
 
     /// Closes the batch window, if one is open and this thread can have the agent alone.

@@ -76,8 +76,7 @@ impl<A: Agent> Engine<A> {
     ///
     /// An open batch window is closed first: see [`Engine::memory_operation`] for operations that need not do that.
     pub fn operation(self: &Arc<Self>) -> RunGuard<A> {
-        self.close_batch(ClosingReason::Unrecordable);
-        RunGuard::new(self.gate.share())
+        RunGuard::new(self.share_outside(ClosingReason::Unrecordable))
     }
 
     /// Memory goes away. From within an operation of this thread the window cannot be closed.

@@ -1,5 +1,6 @@
 //! A launch by the program: filter, policy, verdict.
 
+use super::batch::MOST_LOOKS;
 use super::{Decision, Engine, Event, Looked, RunGuard};
 use crate::gate::{Alone, Shared};
 use crate::inventory::Live;
@@ -8,8 +9,8 @@ use crate::shadow::{Footprint, Placing, Unplaced};
 use crate::timing::Stopwatch;
 use crate::window::{Admitted, Window};
 use crate::{
-    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, KernelInfo, Outcome, Passes, Phases,
-    Reach, RestoreMode, ShadowMode, WindowStatus, thread,
+    Agent, AgentError, Bytes, ClosingReason, Decline, DispatchId, DispatchInfo, DispatchRecord, KernelInfo, Outcome,
+    Passes, Phases, Reach, RestoreMode, ShadowMode, WindowStatus, thread,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -107,7 +108,7 @@ impl<A: Agent> Engine<A> {
 
     /// The program's own launch, as it is, outside windows. What it writes is not seen.
     pub(super) fn run(self: &Arc<Self>) -> Decision<A> {
-        let hold = self.gate.share();
+        let hold = self.share_outside(ClosingReason::Unrecordable);
         Decision::Run(self.unseen(hold))
     }
 
@@ -164,7 +165,7 @@ impl<A: Agent> Engine<A> {
             _ => None,
         };
         let mut watch = Stopwatch::start();
-        let alone = self.enter();
+        let alone = self.enter_outside();
         watch.lap(&mut phases.drain);
         let alone = alone?;
         let placed = match work {
@@ -175,6 +176,19 @@ impl<A: Agent> Engine<A> {
         let admitted =
             Admitted { id, start, asked: judged.passes, work, info: info.clone(), thread: thread::system_number() };
         Window::open(Arc::clone(self), alone, admitted, placed, *phases)
+    }
+
+    /// As [`Engine::enter`], with no batch window open: launches of other threads may have opened one meanwhile.
+    fn enter_outside(self: &Arc<Self>) -> Result<Alone, Refusal> {
+        for _ in 0..MOST_LOOKS {
+            let alone = self.enter()?;
+            if !self.batch_is_open() {
+                return Ok(alone);
+            }
+            drop(alone);
+            self.close_batch(ClosingReason::Unrecordable);
+        }
+        Err(Refusal::new(Decline::DrainTimeout, "the other threads' windows leave no time between them"))
     }
 
     /// Takes the gate alone and drains the agent.
