@@ -13,14 +13,35 @@ mod names;
 mod plan;
 mod planner;
 mod range;
+mod ranges;
 mod sets;
+mod timing;
 
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
 mod plan_tests;
 
-pub(crate) use count::{Conduct, CudaCounters, list, process_ends};
+pub(crate) use count::{Conduct, CudaCounters, list};
 pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use plan::plan_request;
+pub(crate) use ranges::process_ends;
+
+use kreplay_engine::CountersError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks what a panicking thread may have left: every change under these locks is complete in itself.
+trait Guarded<T> {
+    fn guarded(&self) -> MutexGuard<'_, T>;
+}
+
+impl<T> Guarded<T> for Mutex<T> {
+    fn guarded(&self) -> MutexGuard<'_, T> {
+        self.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn no_window() -> CountersError {
+    CountersError::Discarded("no window or pass is open".into())
+}
