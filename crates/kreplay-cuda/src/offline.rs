@@ -171,12 +171,12 @@ mod tests {
         let offline = Offline::new(Some("GH100")).expect("CUPTI is there");
         assert!(offline.list().len() > 3000);
         assert_eq!(&*offline.list()[0].name, "basic");
-        let request = Request { names: vec!["memory".into()], repeat: 2 };
+        let request = Request { names: vec!["memory".into()], repeat: 2, dispatches: 1 };
         let plan = offline.plan(&request).expect("planned");
         assert!(plan.passes.len() >= 2 && plan.passes.len().is_multiple_of(2));
         assert!(plan.passes.iter().enumerate().all(|(index, pass)| pass.index as usize == index));
         assert!(plan.passes.iter().all(|pass| !pass.counters.is_empty() && !pass.price.is_zero()));
-        let unknown = offline.plan(&Request { names: vec!["nothing__like.this".into()], repeat: 1 });
+        let unknown = offline.plan(&Request { names: vec!["nothing__like.this".into()], repeat: 1, dispatches: 1 });
         assert!(matches!(unknown, Err(PlanError::Unknown { .. })));
     }
 

@@ -14,6 +14,9 @@ pub struct Request {
     pub names: Vec<String>,
     /// How often each group is counted; 0 counts as 1. More than one shows the variance between passes.
     pub repeat: u32,
+    /// How many dispatches a window is expected to hold; 0 counts as 1. The planner weighs with it what switching to a
+    /// way of counting costs a window against what the way costs each dispatch.
+    pub dispatches: u32,
 }
 
 /// Which counters in which pass: the cheapest passes that hold the request.
@@ -32,7 +35,8 @@ pub struct PlannedPass {
     pub counters: Vec<PlannedCounter>,
     /// How it counts.
     pub way: Way,
-    /// What it is expected to cost for one dispatch, switching included, when the window holds one.
+    /// What it is expected to cost for one dispatch in a window of [`Request::dispatches`], its share of the switching
+    /// included.
     pub price: Duration,
 }
 
@@ -86,6 +90,9 @@ pub struct Reading {
     pub value: Value,
     /// Whether it was computed from other counters.
     pub derived: bool,
+    /// `None`: exact as the hardware counts. Else it is approximate, and this bounds its error relative to the value
+    /// (0.1: 10 %).
+    pub bound: Option<f64>,
 }
 
 /// A counter's value: counts stay exact.

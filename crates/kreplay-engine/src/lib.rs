@@ -76,6 +76,8 @@ pub mod conformance;
 #[cfg(any(test, feature = "test-agent"))]
 pub mod memory_agent;
 
+pub mod sampling;
+
 mod agent;
 mod counters;
 mod decline;

@@ -211,7 +211,7 @@ fn a_free_is_held_back_until_the_window_is_over() {
 #[test]
 fn counters_that_need_fences_count_replays_only() {
     let counters = Scripted::new();
-    let request = Request { names: vec!["a".into(), "b".into()], repeat: 1 };
+    let request = Request { names: vec!["a".into(), "b".into()], repeat: 1, dispatches: 1 };
     let setup = setup(Settings { request, ..batch(9) }, Some(counters.clone()));
     let before = setup.word();
     for key in [1, 2, 3] {

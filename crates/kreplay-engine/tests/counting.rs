@@ -23,7 +23,7 @@ struct Bench {
 /// An engine whose plan has a pass for each name.
 fn bench(names: &[&str], policy: Arc<dyn Policy>, counters: Arc<Scripted>) -> Bench {
     let agent = MemoryAgent::builder(0).build();
-    let request = Request { names: names.iter().map(|name| (*name).into()).collect(), repeat: 1 };
+    let request = Request { names: names.iter().map(|name| (*name).into()).collect(), repeat: 1, dispatches: 1 };
     let log = Log::new();
     let process = Process::new(Settings { request, ..settings(2) }, Arc::new(EveryKernel), policy, log.clone());
     let engine = Engine::new(agent.clone(), Some(counters.clone()), process).unwrap();
@@ -177,7 +177,7 @@ fn a_window_that_fails_abandons_its_counters() {
 #[test]
 fn a_request_that_cannot_be_planned_is_an_error() {
     let agent = MemoryAgent::builder(0).build();
-    let request = Request { names: vec!["?".into()], repeat: 1 };
+    let request = Request { names: vec!["?".into()], repeat: 1, dispatches: 1 };
     let process =
         Process::new(Settings { request, ..settings(2) }, Arc::new(EveryKernel), Arc::new(ByPlan), Log::new());
     let error = Engine::new(agent, Some(Scripted::new()), process).err();
@@ -187,7 +187,7 @@ fn a_request_that_cannot_be_planned_is_an_error() {
 #[test]
 fn without_counters_a_request_takes_times_once() {
     let agent = MemoryAgent::builder(0).build();
-    let request = Request { names: vec!["a".into(), "b".into()], repeat: 1 };
+    let request = Request { names: vec!["a".into(), "b".into()], repeat: 1, dispatches: 1 };
     let log = Log::new();
     let process =
         Process::new(Settings { request, ..settings(5) }, Arc::new(EveryKernel), Arc::new(ByPlan), log.clone());
@@ -310,7 +310,7 @@ fn the_last_pass_has_begun_on_the_device_before_the_programs_launch_runs() {
         let agent = MemoryAgent::builder(0).build();
         let mark = agent.program_allocate(4);
         let counters = Arc::new(Queued(Scripted::new(), agent.clone(), mark));
-        let request = Request { names: vec!["a".into(); passes as usize], repeat: 1 };
+        let request = Request { names: vec!["a".into(); passes as usize], repeat: 1, dispatches: 1 };
         let limits = Settings { request, ..settings(2) };
         let process = Process::new(limits, Arc::new(EveryKernel), Arc::new(ByPlan), Log::new());
         let engine = Engine::new(agent.clone(), Some(counters), process).unwrap();

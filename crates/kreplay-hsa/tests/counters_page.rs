@@ -76,7 +76,7 @@ fn simulated(page: &mut String) {
 
 /// The passes that a set needs, or a dash where the chip has nothing of it.
 fn passes(catalogue: &Catalogue, set: &str) -> String {
-    let request = Request { names: vec![set.to_owned()], repeat: 1 };
+    let request = Request { names: vec![set.to_owned()], repeat: 1, dispatches: 1 };
     catalogue.plan(&request).map_or_else(|_| "–".to_owned(), |plan| plan.passes.len().to_string())
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn engine_settings(settings: &protocol::Settings) -> Result<engine::S
         Some(bytes) => engine::Chunk::new(bytes).ok_or(SessionError::BadChunk { bytes })?,
     };
     Ok(engine::Settings {
-        request: engine::Request { names: settings.counters.clone(), repeat },
+        request: engine::Request { names: settings.counters.clone(), repeat, dispatches: 0 },
         uncounted_passes: repeat,
         restore: match settings.restore {
             protocol::Restore::Observed => engine::RestoreMode::Observed,

@@ -96,6 +96,7 @@ fn reading(pass: u32, value: u64) -> Reading {
         unit: "wave".into(),
         value: Value::Count(value),
         derived: false,
+        bound: None,
     }
 }
 

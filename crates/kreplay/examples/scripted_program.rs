@@ -153,6 +153,7 @@ impl Program {
                 unit: "wave".into(),
                 value: Value::Count(100 + id.0),
                 derived: false,
+                bound: None,
             };
             recorder.readings(id, vec![reading(0), reading(1)]);
         }

@@ -32,7 +32,7 @@ pub(crate) fn names(counters: &[String], set: Option<&str>) -> Vec<String> {
 pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
     let source = devices::choose(options.device).counters(options.chip.as_deref())?;
     let names = names(&options.counters, options.set.as_deref());
-    let plan = source.plan(&Request { names, repeat: options.passes })?;
+    let plan = source.plan(&Request { names, repeat: options.passes, dispatches: 1 })?;
     output::to_stdout(|out| if options.json { json(&*source, &plan, out) } else { lines(&*source, &plan, out) })?;
     Ok(0)
 }

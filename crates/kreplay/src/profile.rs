@@ -118,7 +118,7 @@ fn check_device(choice: DeviceChoice, backend: &dyn Backend) -> Result<(), Expec
 /// A request that cannot be met is told before the program runs, where the counters are known without a device.
 fn check_request(backend: &dyn Backend, names: &[String], repeat: u32) -> Result<(), ExpectedError> {
     match backend.counters(None) {
-        Ok(source) => Ok(source.plan(&Request { names: names.to_vec(), repeat }).map(drop)?),
+        Ok(source) => Ok(source.plan(&Request { names: names.to_vec(), repeat, dispatches: 1 }).map(drop)?),
         // The library will know, and tell.
         Err(ExpectedError::DeviceMissing { .. } | ExpectedError::NotImplemented { .. }) => Ok(()),
         Err(error) => Err(error),

@@ -158,6 +158,7 @@ fn evaluate<'a>(
                 unit: Arc::clone(&counter.unit),
                 value: exact(&counter.name, value),
                 derived: image.group.config.passes > 1,
+                bound: None,
             });
         }
     }

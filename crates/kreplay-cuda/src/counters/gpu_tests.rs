@@ -89,7 +89,8 @@ fn values_repeat_and_steps_are_timed() {
         vec!["compute"],
         vec!["roofline"],
     ] {
-        let request = Request { names: names.iter().map(|name| (*name).to_owned()).collect(), repeat: 1 };
+        let request =
+            Request { names: names.iter().map(|name| (*name).to_owned()).collect(), repeat: 1, dispatches: 1 };
         let plan = counters.plan(&request).expect("planned");
         for (round, dispatches) in [1, 1, 1, 50, 50].into_iter().enumerate() {
             let start = Instant::now();
@@ -132,7 +133,7 @@ fn an_abandoned_window_does_no_harm() {
     // Three moves go to one launch of the copy kernel.
     let part = |at| Move { to: b.range.base + at, from: a.range.base + at, bytes: 4096 };
     let three = [part(0), part(8192), part(16_384)];
-    let request = Request { names: vec!["compute".into()], repeat: 1 };
+    let request = Request { names: vec!["compute".into()], repeat: 1, dispatches: 1 };
     let plan = counters.plan(&request).expect("planned");
     assert!(plan.passes.len() > 3);
     for stop_after in 0..4 {

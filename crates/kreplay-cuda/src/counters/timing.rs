@@ -83,6 +83,7 @@ impl Timing {
                 unit: "ns".into(),
                 value: Value::Real(f64::from(milliseconds) * 1e6),
                 derived: false,
+                bound: None,
             });
         }
         Ok(())

@@ -6,7 +6,10 @@ use crate::gate::{Alone, Shared};
 use crate::lock::lock;
 use crate::timing::Stopwatch;
 use crate::window::{Batch, HeldFree, Recorded};
-use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, WindowMode, thread};
+use crate::{
+    Agent, AgentDescription, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, Settings,
+    WindowMode, thread,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,6 +26,21 @@ pub enum Operation<'a, W> {
     Reads,
     /// Anything else. It runs outside of every window.
     Other,
+}
+
+/// Whether dispatches of this agent go into batch windows.
+fn batches<A: Agent>(agent: &A, description: &AgentDescription, settings: &Settings) -> bool {
+    let wanted = match settings.window {
+        WindowMode::Kernel => false,
+        WindowMode::Batch => true,
+        WindowMode::Auto => agent.records(),
+    };
+    wanted && settings.restore == RestoreMode::Observed && description.capabilities.observe
+}
+
+/// How many dispatches a window of this agent is expected to hold, for the planner.
+pub(super) fn expected_dispatches<A: Agent>(agent: &A, settings: &Settings) -> u32 {
+    if batches(agent, &agent.describe(), settings) { settings.batch.dispatches.max(1) } else { 1 }
 }
 
 impl<A: Agent> Engine<A> {
@@ -82,13 +100,7 @@ impl<A: Agent> Engine<A> {
 
     /// Whether dispatches go into batch windows.
     pub(super) fn batches(&self) -> bool {
-        let settings = &self.process.settings;
-        let wanted = match settings.window {
-            WindowMode::Kernel => false,
-            WindowMode::Batch => true,
-            WindowMode::Auto => self.agent.records(),
-        };
-        wanted && settings.restore == RestoreMode::Observed && self.description.capabilities.observe
+        batches(&*self.agent, &self.description, &self.process.settings)
     }
 
     /// A launch while batch windows are in use. `None`: it has a kernel window of its own, or runs once.

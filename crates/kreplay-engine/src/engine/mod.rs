@@ -73,11 +73,14 @@ impl<A: Agent> Engine<A> {
         process: Arc<Process>,
     ) -> Result<Arc<Self>, PlanError> {
         let description = agent.describe();
-        let request = &process.settings.request;
+        let mut request = process.settings.request.clone();
+        if request.dispatches == 0 {
+            request.dispatches = batch::expected_dispatches(&*agent, &process.settings);
+        }
         let wanted = !request.names.is_empty();
         let counters = counters.filter(|_| wanted);
         let plan = match &counters {
-            Some(counters) => counters.plan(request)?,
+            Some(counters) => counters.plan(&request)?,
             None => uncounted(if wanted { 1 } else { process.settings.uncounted_passes.max(1) }),
         };
         process.staging.open(description.id, Arc::clone(&agent) as Arc<dyn crate::staging::Storage>);

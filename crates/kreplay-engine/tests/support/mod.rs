@@ -116,6 +116,7 @@ impl Scripted {
                 unit: "".into(),
                 value: Value::Count(u64::from(pass) + 100),
                 derived: false,
+                bound: None,
             };
             deliver(Ok(passes.into_iter().map(reading).collect()));
         }

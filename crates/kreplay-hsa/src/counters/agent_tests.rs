@@ -136,7 +136,7 @@ fn counters(queue: &Arc<Queue>) -> AqlCounters<Queue> {
 
 fn plan(counters: &impl Counters, names: &[&str], repeat: u32) -> Plan {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    counters.plan(&Request { names, repeat }).expect("plans")
+    counters.plan(&Request { names, repeat, dispatches: 1 }).expect("plans")
 }
 
 /// What dispatch number `index` does.

@@ -11,7 +11,7 @@ fn all() -> Vec<Catalogue> {
 }
 
 fn request(names: &[&str]) -> Request {
-    Request { names: names.iter().map(|name| (*name).to_owned()).collect(), repeat: 0 }
+    Request { names: names.iter().map(|name| (*name).to_owned()).collect(), repeat: 0, dispatches: 1 }
 }
 
 fn soft() -> Catalogue {

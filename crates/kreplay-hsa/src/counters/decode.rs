@@ -88,6 +88,7 @@ impl Decoder {
                     unit,
                     value,
                     derived,
+                    bound: None,
                 }));
             }
         }
