@@ -10,6 +10,8 @@ mod kernels;
 mod offline;
 mod tables;
 #[cfg(test)]
+mod test_alloc;
+#[cfg(test)]
 mod test_elf;
 
 pub use interceptor::initialize_injection;

@@ -7,7 +7,7 @@ mod kernels;
 pub(crate) use kernels::hash;
 
 use crate::tables::{Driver, DriverTable};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -57,6 +57,7 @@ pub(crate) fn add_kernel(name: &str, parameters: &[(usize, usize)], kernel: Kern
 }
 
 thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
     static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
 }
 
@@ -65,8 +66,14 @@ pub(crate) fn script(function: &'static str, statuses: &[i32]) {
     SCRIPTED.with(|scripted| scripted.borrow_mut().entry(function).or_default().extend(statuses));
 }
 
+/// Calls of the driver by this thread so far.
+pub(crate) fn calls() -> u64 {
+    CALLS.with(Cell::get)
+}
+
 /// A status that a test asked for.
 pub(super) fn scripted(function: &str) -> Option<i32> {
+    CALLS.with(|calls| calls.set(calls.get() + 1));
     SCRIPTED.with(|scripted| {
         let mut scripted = scripted.borrow_mut();
         let statuses = scripted.get_mut(function)?;

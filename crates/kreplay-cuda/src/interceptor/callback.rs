@@ -16,9 +16,10 @@ impl Interceptor {
     /// # Safety
     /// `data` is what CUPTI hands to a callback of this domain and id.
     pub(super) unsafe fn callback(&self, domain: u32, id: u32, data: *const c_void) {
-        if !self.is_alive() || data.is_null() {
+        if data.is_null() {
             return;
         }
+        let alive = self.is_alive();
         match domain {
             domain::DRIVER => {
                 if crate::agent::inside() {
@@ -27,9 +28,14 @@ impl Interceptor {
                 let Some(class) = class(id) else { return };
                 // SAFETY: the data of the driver domain, promised by the caller.
                 let data = unsafe { &*data.cast::<CallbackData>() };
-                if data.site == ENTER { self.enter(class, data) } else { self.exit(class, data) }
+                if data.site != ENTER {
+                    // What *enter* began ends, whoever is gone since.
+                    self.exit(class, data);
+                } else if alive {
+                    self.enter(class, data);
+                }
             }
-            domain::RESOURCE => {
+            domain::RESOURCE if alive => {
                 // SAFETY: the data of the resource domain, promised by the caller.
                 let data = unsafe { &*data.cast::<ResourceData>() };
                 self.resource(id, data);
@@ -83,7 +89,7 @@ impl Interceptor {
                 drop(guard);
                 engine.close_window();
             }
-            Some(window @ Pending::Window { .. }) => {
+            Some(window @ Pending::Window(_)) => {
                 window_exit(window, returned, |status| self.driver.status_name("the launch", status));
             }
             _ => {}
@@ -119,6 +125,7 @@ impl Interceptor {
             }
             resource::CONTEXT_DESTROY_STARTING => {
                 let state = self.contexts.write().unwrap_or_else(PoisonError::into_inner).remove(&data.context);
+                super::recent::forget();
                 if let Some(state) = state {
                     state.finish();
                 }

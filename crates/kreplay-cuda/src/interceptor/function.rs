@@ -8,19 +8,32 @@ use crate::tables::{Driver, Function, Module};
 use kreplay_engine::{Decline, KernelInfo, ModuleVariable, Range};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A function or kernel as the program launches it.
 #[derive(Debug)]
 pub(super) struct FunctionInfo {
     pub(super) kernel: KernelInfo,
-    /// `None` when the driver does not tell.
-    pub(super) layout: Option<Arc<ParameterLayout>>,
+    /// Asked for at the first launch that is described; `None` inside when the driver does not tell.
+    layout: OnceLock<Option<Arc<ParameterLayout>>>,
+    /// The handle as the program launches it.
+    function: Function,
     pub(super) collective: bool,
     /// Why no launch of it can be replayed.
     pub(super) decline: Option<Decline>,
     /// The module in this context, where the driver tells it.
     module: Module,
+}
+
+impl FunctionInfo {
+    /// Where the parameters lie; `None` when the driver does not tell.
+    pub(super) fn layout(&self, driver: &Driver) -> Option<Arc<ParameterLayout>> {
+        let ask = || {
+            let _depth = crate::agent::Depth::enter();
+            ParameterLayout::of(driver, self.function).ok().map(Arc::new)
+        };
+        self.layout.get_or_init(ask).clone()
+    }
 }
 
 /// All of a context's.
@@ -56,6 +69,11 @@ impl Functions {
         }
     }
 
+    /// What is known of a function that was launched before.
+    pub(super) fn known(&self, function: Function) -> Option<Arc<FunctionInfo>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(&function).cloned()
+    }
+
     /// What is known of a function, found out at its first launch. `symbol` is its name as CUPTI tells it.
     pub(super) fn get(
         &self,
@@ -64,8 +82,8 @@ impl Functions {
         function: Function,
         symbol: impl FnOnce() -> Arc<str>,
     ) -> Arc<FunctionInfo> {
-        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&function) {
-            return Arc::clone(known);
+        if let Some(known) = self.known(function) {
+            return known;
         }
         let info = Arc::new(self.look(context, driver, function, symbol()));
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -80,13 +98,13 @@ impl Functions {
         // loaded fails in the program's own launch.
         let _ = driver.load_function(own);
         let module = driver.function_module(own).unwrap_or(Module::NULL);
-        let layout = ParameterLayout::of(driver, function).ok().map(Arc::new);
         let (runtime, hidden) = self.module_code(context, driver, module, &symbol);
         let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
         FunctionInfo {
             collective: is_collective(&symbol),
             kernel: KernelInfo { key: function.raw(), name: symbol },
-            layout,
+            layout: OnceLock::new(),
+            function,
             decline,
             module,
         }
@@ -133,6 +151,7 @@ impl Functions {
 
     /// A module is about to go; `None`: all modules that are not known to stay (a library's kernels are in several).
     pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
+        super::recent::forget();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, info| module.is_some_and(|module| info.module != module));
         drop(known);

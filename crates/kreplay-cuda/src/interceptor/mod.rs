@@ -7,6 +7,7 @@
 //! Calls that we make ourselves come back as callbacks too; a depth counter of the thread tells them apart. While a stream
 //! is being captured anywhere in the process nothing of ours may allocate or wait, so launches decline.
 
+mod call;
 mod callback;
 mod context;
 mod function;
@@ -16,6 +17,7 @@ mod live;
 mod memory;
 mod operations;
 mod pending;
+mod recent;
 mod start;
 
 #[cfg(test)]
@@ -75,6 +77,7 @@ impl Interceptor {
         chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
         records: bool,
     ) -> Self {
+        recent::forget();
         Self {
             driver,
             process,

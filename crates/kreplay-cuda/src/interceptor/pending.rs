@@ -18,9 +18,16 @@ pub(super) enum Pending {
     /// … of every context that it may touch.
     Guards { _guards: Vec<RunGuard<CudaAgent>> },
     /// The program's launch is the last pass of a window.
-    Window { window: Window<CudaAgent>, agent: Box<CudaAgent>, counters: Option<Arc<dyn AgentCounters>> },
+    Window(Box<LastOf>),
     /// Regions were retired, and come back when the free fails.
     Retired { gone: Vec<(Arc<ContextState>, Gone)>, live: Vec<(Option<Context>, Region)> },
+}
+
+/// A window whose last pass is the program's own launch. Boxed: what every launch keeps stays small.
+pub(super) struct LastOf {
+    pub(super) window: Window<CudaAgent>,
+    pub(super) agent: CudaAgent,
+    pub(super) counters: Option<Arc<dyn AgentCounters>>,
 }
 
 thread_local! {
@@ -38,6 +45,9 @@ pub(super) fn pop(correlation: u32) -> Option<Pending> {
     STACK
         .try_with(|stack| {
             let mut stack = stack.borrow_mut();
+            if stack.last().is_some_and(|(number, _)| *number == correlation) {
+                return stack.pop().map(|(_, pending)| pending);
+            }
             let at = stack.iter().rposition(|(number, _)| *number == correlation)?;
             let abandoned = stack.split_off(at + 1);
             let found = stack.pop().map(|(_, pending)| pending);

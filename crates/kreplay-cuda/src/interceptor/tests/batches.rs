@@ -1,0 +1,64 @@
+//! Batch windows.
+
+use super::*;
+
+#[test]
+fn many_launches_and_operations_share_a_window() {
+    let program = Program::with(3, true);
+    let data = program.allocate(8192);
+    let (first, second) = (increment("batched"), increment("batched_too"));
+    let before = word(data);
+    for _ in 0..10 {
+        program.launch(first, "batched", data, Stream::NULL, 0);
+        program.launch(second, "batched_too", data + 4096, Stream::NULL, 0);
+    }
+    assert_eq!(fake::launches("batched"), 10, "pass 0 is the program's own run");
+    // A fill, an upload and a copy within the device are recorded; then more launches.
+    let driver = &program.interceptor.driver;
+    let fill = SetParams { to: data + 8, value: 7, count: 1 };
+    program.call(251, "", &fill, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.set_words(data + 8, 7, 1, Stream::NULL).map_or(1, |()| 0)
+    });
+    let mut source = 41u32;
+    let upload = CopyParams { to: data + 4096, from: &raw const source as u64, bytes: 4 };
+    program.call(276, "", &upload, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.copy(data + 4096, &raw const source as u64, 4, Stream::NULL).map_or(1, |()| 0)
+    });
+    source = 0;
+    let copy = CopyParams { to: data + 12, from: data + 8, bytes: 4 };
+    program.call(280, "", &copy, || {
+        let _depth = crate::agent::Depth::enter();
+        driver.copy(data + 12, data + 8, 4, Stream::NULL).map_or(1, |()| 0)
+    });
+    program.launch(second, "batched_too", data + 4096, Stream::NULL, 0);
+    program.launch(second, "batched_too", data + 12, Stream::NULL, 0);
+    assert!(locked(&program.log.dispatches).is_empty(), "the window is open");
+    // Peer copies cannot be recorded.
+    program.call(
+        318,
+        "",
+        &CopyPeerParams { to: 0, to_context: program.context, from: 0, from_context: program.context, bytes: 0 },
+        || 0,
+    );
+    let records = locked(&program.log.dispatches).clone();
+    assert_eq!(records.len(), 22);
+    for record in &records {
+        assert_eq!((&record.outcome, record.passes_done), (&Outcome::Replayed, 3));
+        assert!(record.divergence.is_none());
+    }
+    assert_eq!(fake::launches("batched"), 30);
+    assert_eq!(word(data), before.wrapping_add(10));
+    assert_eq!((word(data + 8), word(data + 12), word(data + 4096), source), (7, 8, 42, 0));
+    // A free closes a window; so does a capture.
+    program.launch(first, "batched", data, Stream::NULL, 0);
+    let other = program.allocate(4096);
+    program.free(other, 0);
+    assert_eq!(locked(&program.log.dispatches).len(), 23);
+    program.launch(first, "batched", data, Stream::NULL, 0);
+    program.call(cbid::BEGIN_CAPTURE_V2, "", &Stream::NULL, || 0);
+    assert_eq!(locked(&program.log.dispatches).len(), 24);
+    program.call(cbid::END_CAPTURE, "", &Stream::NULL, || 0);
+    assert_eq!(word(data), before.wrapping_add(12));
+}

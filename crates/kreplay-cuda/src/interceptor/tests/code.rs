@@ -1,0 +1,58 @@
+//! Modules: their variables, and what their kernels use of the device runtime.
+
+use super::*;
+
+#[test]
+fn module_variables_are_put_back_too() {
+    let program = Program::new(5);
+    let counter = Box::leak(Box::new([40u32; 4]));
+    let address = counter.as_ptr() as u64;
+    fake::add_variable("launch_counter", address, 16);
+    let mut elf = Elf::default();
+    let text = elf.section(".text.counting", 1, vec![0; 16]);
+    let global = elf.section(".nv.global", 8, vec![]);
+    elf.symbol("launch_counter", 1, global, 0, 16);
+    elf.symbol("counting", 2, text, 0, 16);
+    let image = elf.build();
+    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    let kernel = add_kernel(
+        "counting",
+        &[(0, 8)],
+        Arc::new(move |_, _| {
+            // SAFETY: leaked above.
+            unsafe { *(address as *mut u32) += 1 };
+        }),
+    );
+    program.launch(Function(kernel as *mut c_void), "counting", 0, Stream::NULL, 0);
+    assert_eq!(program.last().outcome, Outcome::Replayed);
+    assert_eq!(word(address), 41, "five passes count once");
+    assert_eq!(program.last().bytes.write_set, 16);
+}
+
+#[test]
+fn printing_kernels_and_hidden_variables_decline() {
+    use kreplay_engine::Decline;
+    let program = Program::new(3);
+    let mut elf = Elf::default();
+    let text = elf.section(".text.printing", 1, vec![0; 16]);
+    let printing = elf.symbol("printing", 2, text, 0, 16);
+    let print = elf.symbol("vprintf", 2, 0, 0, 0);
+    let pair = [printing.to_le_bytes(), print.to_le_bytes()].concat();
+    elf.section(".nv.callgraph", 0x7000_0001, pair);
+    let mut hiding = Elf::default();
+    let text = hiding.section(".text.hiding", 1, vec![0; 16]);
+    let global = hiding.section(".nv.global", 8, vec![]);
+    hiding.symbol("nobody_finds_this", 1, global, 0, 16);
+    hiding.symbol("hiding", 2, text, 0, 16);
+    for image in [elf.build(), hiding.build()] {
+        let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+        program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    }
+    for name in ["printing", "hiding"] {
+        let kernel = add_kernel(name, &[(0, 8)], Arc::new(|_, _| {}));
+        program.launch(Function(kernel as *mut c_void), name, 0, Stream::NULL, 0);
+        assert_eq!(program.declined(), Some(Decline::UntrackedMemory), "{name}");
+        assert_eq!(fake::launches(name), 1);
+    }
+}

@@ -1,0 +1,219 @@
+//! The interceptor against the fake driver: callbacks are made as CUPTI would make them, and the program's own launch runs
+//! between *enter* and *exit*.
+
+mod batches;
+mod code;
+mod launches;
+mod memory;
+mod unselected;
+
+use super::*;
+use crate::fake::{self, add_kernel, fake_driver};
+use crate::tables::callback::{CallbackData, ModuleData, ResourceData, cbid, domain, resource};
+use crate::tables::driver_structs::*;
+use crate::tables::{Function, Stream};
+use crate::test_elf::Elf;
+use kreplay_engine::{
+    AgentRecord, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Policy, Reading, Recorder, Settings,
+    WindowMode, WindowRecord,
+};
+use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::AtomicU32;
+
+const ENTER: u32 = 0;
+const EXIT: u32 = 1;
+
+#[derive(Default)]
+struct Log {
+    dispatches: Mutex<Vec<DispatchRecord>>,
+    not_selected: AtomicU64,
+    warnings: Mutex<Vec<(&'static str, String)>>,
+}
+
+impl Recorder for Log {
+    fn agent(&self, _agent: AgentRecord) {}
+    fn dispatch(&self, record: DispatchRecord) {
+        locked(&self.dispatches).push(record);
+    }
+    fn window(&self, _record: WindowRecord) {}
+    fn readings(&self, _dispatch: DispatchId, _readings: Vec<Reading>) {}
+    fn not_selected(&self, _agent: kreplay_engine::AgentId) {
+        self.not_selected.fetch_add(1, Ordering::Relaxed);
+    }
+    fn warn(&self, key: &'static str, message: String) {
+        locked(&self.warnings).push((key, message));
+    }
+}
+
+struct ByName(&'static str);
+
+impl Filter for ByName {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        !kernel.name.contains(self.0)
+    }
+}
+
+struct AsPlanned;
+impl Policy for AsPlanned {}
+
+/// A program under the interceptor.
+struct Program {
+    interceptor: Interceptor,
+    log: Arc<Log>,
+    context: Context,
+    calls: AtomicU32,
+}
+
+impl Program {
+    fn new(passes: u32) -> Self {
+        Self::with(passes, false)
+    }
+
+    fn with(passes: u32, batches: bool) -> Self {
+        static CONTEXTS: AtomicU64 = AtomicU64::new(0);
+        // Contexts differ from test to test; the fake has one, whatever it is called.
+        let context = Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void);
+        let log = Arc::new(Log::default());
+        let window = if batches { WindowMode::Auto } else { WindowMode::Kernel };
+        let settings = Settings { uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() };
+        let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
+        let process = Process::new(settings, Arc::new(ByName("boring")), Arc::new(AsPlanned), recorder);
+        let sink = Arc::clone(&log);
+        let interceptor = Interceptor::new(
+            fake_driver(),
+            process,
+            Arc::new(AtomicBool::new(true)),
+            Box::new(move |key, message| sink.warn(key, message)),
+            Box::new(|_| None),
+            Box::new(|_| "GH100".into()),
+            batches,
+        );
+        let program = Self { interceptor, log, context, calls: AtomicU32::new(1) };
+        program.resource(resource::CONTEXT_CREATED, Stream::NULL, std::ptr::null());
+        program
+    }
+
+    fn resource(&self, id: u32, stream: Stream, description: *const c_void) {
+        let data = ResourceData { context: self.context, stream, description };
+        // SAFETY: the data of this domain.
+        unsafe { self.interceptor.callback(domain::RESOURCE, id, (&raw const data).cast()) };
+    }
+
+    /// A call of the driver: enter, what it does, exit.
+    fn call<P>(&self, id: u32, symbol: &str, parameters: &P, body: impl FnOnce() -> i32) -> i32 {
+        self.named_call(id, &CString::new(symbol).expect("no NUL"), parameters, body)
+    }
+
+    /// A call of the driver that does nothing.
+    fn quiet_call<P>(&self, id: u32, symbol: &CStr, parameters: &P) {
+        self.named_call(id, symbol, parameters, || 0);
+    }
+
+    fn named_call<P>(&self, id: u32, symbol: &CStr, parameters: &P, body: impl FnOnce() -> i32) -> i32 {
+        let (mut correlation, mut returned) = (0u64, 0i32);
+        let mut data = CallbackData {
+            site: ENTER,
+            function_name: std::ptr::null(),
+            parameters: std::ptr::from_ref(parameters).cast(),
+            returned: &raw const returned,
+            symbol: symbol.as_ptr(),
+            context: self.context,
+            context_uid: 1,
+            correlation_data: &raw mut correlation,
+            correlation_id: self.calls.fetch_add(1, Ordering::Relaxed),
+        };
+        // SAFETY: the data of this domain.
+        unsafe { self.interceptor.callback(domain::DRIVER, id, (&raw const data).cast()) };
+        returned = body();
+        data.site = EXIT;
+        data.returned = &raw const returned;
+        // SAFETY: as above.
+        unsafe { self.interceptor.callback(domain::DRIVER, id, (&raw const data).cast()) };
+        returned
+    }
+
+    fn allocate(&self, bytes: usize) -> u64 {
+        let mut pointer = 0u64;
+        let parameters = MemAllocParams { pointer: &raw const pointer, bytes };
+        self.call(cbid::MEM_ALLOC, "", &parameters, || {
+            let _depth = crate::agent::Depth::enter();
+            pointer = self.interceptor.driver.allocate(bytes).expect("memory");
+            0
+        });
+        pointer
+    }
+
+    fn free(&self, pointer: u64, status: i32) {
+        self.call(cbid::MEM_FREE, "", &FreeParams { pointer }, || status);
+    }
+
+    /// Launches a kernel of one pointer; the program's own launch runs in between.
+    fn launch(&self, function: Function, name: &str, mut argument: u64, stream: Stream, status: i32) {
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        let parameters = LaunchKernelParams {
+            function,
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            shared: 0,
+            stream,
+            arguments: arguments.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+        };
+        self.call(cbid::LAUNCH_KERNEL, name, &parameters, || {
+            if status == 0 {
+                let config = LaunchConfig {
+                    grid: [1, 1, 1],
+                    block: [32, 1, 1],
+                    shared: 0,
+                    stream,
+                    attributes: std::ptr::null(),
+                    attribute_count: 0,
+                };
+                let mut pointers = [(&raw mut argument).cast::<c_void>()];
+                self.interceptor
+                    .driver
+                    .launch(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut())
+                    .expect("the fake launches");
+            }
+            status
+        });
+    }
+
+    fn last(&self) -> DispatchRecord {
+        locked(&self.log.dispatches).last().cloned().expect("a record")
+    }
+
+    fn declined(&self) -> Option<kreplay_engine::Decline> {
+        match self.last().outcome {
+            Outcome::Declined { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.interceptor.finish();
+    }
+}
+
+/// A kernel that adds one to the first word that its argument points to.
+fn increment(name: &str) -> Function {
+    let kernel = add_kernel(
+        name,
+        &[(0, 8)],
+        Arc::new(|_, arguments| {
+            // SAFETY: the tests pass live memory.
+            unsafe {
+                let word = *arguments[0].cast::<*mut u32>();
+                *word = (*word).wrapping_add(1);
+            }
+        }),
+    );
+    Function(kernel as *mut c_void)
+}
+
+fn word(address: u64) -> u32 {
+    // SAFETY: live memory of the fake.
+    unsafe { *(address as *const u32) }
+}

@@ -1,0 +1,107 @@
+//! Launches that nobody asked for.
+
+use super::*;
+
+#[test]
+fn what_is_not_selected_or_not_alive_is_left_alone() {
+    let program = Program::new(3);
+    let data = program.allocate(4096);
+    let function = increment("boring");
+    program.launch(function, "boring", data, Stream::NULL, 0);
+    assert_eq!(program.log.not_selected.load(Ordering::Relaxed), 1);
+    assert_eq!(fake::launches("boring"), 1);
+    program.interceptor.alive.store(false, Ordering::Relaxed);
+    let other = increment("after_the_end");
+    program.launch(other, "after_the_end", data, Stream::NULL, 0);
+    assert_eq!(fake::launches("after_the_end"), 1);
+    assert!(locked(&program.log.dispatches).is_empty());
+}
+
+#[test]
+fn a_launch_that_is_not_selected_is_only_looked_up() {
+    let program = Program::new(3);
+    let data = program.allocate(4096);
+    let function = increment("boring_often");
+    let symbol = CString::new("boring_often").expect("no NUL");
+    let mut argument = data;
+    let mut arguments = [(&raw mut argument).cast::<c_void>()];
+    let parameters = LaunchKernelParams {
+        function,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        shared: 0,
+        stream: Stream::NULL,
+        arguments: arguments.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+    };
+    let once = || program.quiet_call(cbid::LAUNCH_KERNEL, &symbol, &parameters);
+    // The first launch finds the kernel's name and makes the engine.
+    once();
+    let (calls, allocations) = (fake::calls(), crate::test_alloc::allocations());
+    for _ in 0..100 {
+        once();
+    }
+    assert_eq!(crate::test_alloc::allocations(), allocations, "no launch allocates");
+    assert_eq!(fake::calls(), calls, "no launch asks the driver");
+    assert_eq!(program.log.not_selected.load(Ordering::Relaxed), 101);
+    assert!(program.interceptor.context(program.context).driven().is_some_and(|driven| driven.agent.launches() == 101));
+}
+
+#[test]
+fn a_handle_that_is_used_again_is_asked_about_again() {
+    let program = Program::new(3);
+    let data = program.allocate(4096);
+    let function = increment("boring_before");
+    program.launch(function, "boring_before", data, Stream::NULL, 0);
+    program.launch(function, "boring_before", data, Stream::NULL, 0);
+    let module = program.interceptor.driver.function_module(function).expect("the fake tells");
+    program.call(cbid::MODULE_UNLOAD, "", &UnloadParams { handle: module.0 }, || 0);
+    program.launch(function, "interesting_now", data, Stream::NULL, 0);
+    assert_eq!(&*program.last().kernel.name, "interesting_now");
+    assert_eq!(program.log.not_selected.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn an_open_batch_window_records_what_is_not_selected() {
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let (asked, other) = (increment("wanted"), increment("boring_between"));
+    let before = word(data);
+    // Known before the window, so that the short way is taken.
+    program.launch(other, "boring_between", data, Stream::NULL, 0);
+    for _ in 0..4 {
+        program.launch(asked, "wanted", data, Stream::NULL, 0);
+        program.launch(other, "boring_between", data, Stream::NULL, 0);
+    }
+    program.interceptor.context(program.context).driven().expect("an engine").engine.close_window();
+    let records = locked(&program.log.dispatches).clone();
+    assert_eq!(records.len(), 4);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Replayed && record.divergence.is_none()));
+    assert_eq!((fake::launches("wanted"), fake::launches("boring_between")), (12, 13));
+    assert_eq!(word(data), before.wrapping_add(9));
+}
+
+#[test]
+fn a_call_that_was_under_way_when_the_command_went_leaves_the_gate() {
+    let program = Program::new(3);
+    let data = program.allocate(4096);
+    let function = increment("boring_at_the_end");
+    let mut argument = data;
+    let mut arguments = [(&raw mut argument).cast::<c_void>()];
+    let parameters = LaunchKernelParams {
+        function,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        shared: 0,
+        stream: Stream::NULL,
+        arguments: arguments.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+    };
+    program.call(cbid::LAUNCH_KERNEL, "boring_at_the_end", &parameters, || {
+        program.interceptor.alive.store(false, Ordering::Relaxed);
+        0
+    });
+    program.interceptor.alive.store(true, Ordering::Relaxed);
+    program.launch(increment("afterwards"), "afterwards", data, Stream::NULL, 0);
+    assert_eq!(program.last().outcome, Outcome::Replayed, "the gate is free");
+}
