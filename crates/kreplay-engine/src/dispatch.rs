@@ -36,6 +36,9 @@ pub struct Traits {
     pub decline: Option<Decline>,
     /// Waits for other devices or the host: it must not be run twice.
     pub collective: bool,
+    /// Reaches memory that the host may write at any time between launches, and that only a kernel window can put back:
+    /// it is not recorded in a batch window.
+    pub own_window: bool,
 }
 
 /// The launch's argument bytes.

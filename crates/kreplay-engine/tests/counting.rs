@@ -248,14 +248,15 @@ fn what_the_interceptor_knows_to_be_unfit_declines_before_anything_is_asked() {
     let bench = bench(&["a"], policy.clone(), Scripted::new());
     for reason in [Decline::StreamCapture, Decline::GraphLaunch, Decline::MultiPacket] {
         let special =
-            kreplay_engine::DispatchInfo { traits: Traits { decline: Some(reason), collective: false }, ..info(1) };
+            kreplay_engine::DispatchInfo { traits: Traits { decline: Some(reason), ..Traits::default() }, ..info(1) };
         assert!(matches!(bench.engine.dispatch(&special, || panic!("not recorded")), Decision::Run(_)));
         assert!(matches!(bench.log.last_dispatch().outcome, Outcome::Declined { reason: why, .. } if why == reason));
     }
     assert_eq!(*policy.log.lock().unwrap(), ["ended 0"; 3], "the policy is told, not asked");
     assert!(bench.counters.take().is_empty());
     // A collective may be counted once, but not run twice; an interceptor may find out only when it records.
-    let collective = kreplay_engine::DispatchInfo { traits: Traits { decline: None, collective: true }, ..info(1) };
+    let collective =
+        kreplay_engine::DispatchInfo { traits: Traits { collective: true, ..Traits::default() }, ..info(1) };
     assert!(matches!(bench.engine.dispatch(&collective, || panic!("not recorded")), Decision::Run(_)));
     assert!(matches!(bench.engine.dispatch(&info(1), || Err(Decline::UnknownArguments)), Decision::Run(_)));
     let record = bench.log.last_dispatch();

@@ -82,7 +82,7 @@ impl Interceptor {
                 Some((bytes, _)) => Arguments::Known(Arc::clone(bytes)),
                 None => Arguments::Unknown,
             },
-            traits: Traits { decline, collective },
+            traits: Traits { decline, collective, ..Traits::default() },
         };
         let record = || {
             let (arguments, form) = arguments.ok_or(Decline::UnknownArguments)?;
@@ -194,6 +194,6 @@ fn bare(name: Arc<str>, key: u64, reason: Decline) -> DispatchInfo {
         geometry: Geometry::default(),
         stream: 0,
         arguments: Arguments::Unknown,
-        traits: Traits { decline: Some(reason), collective: false },
+        traits: Traits { decline: Some(reason), ..Traits::default() },
     }
 }

@@ -113,7 +113,7 @@ impl<A: Agent> Engine<A> {
         record: &mut Option<impl FnOnce() -> Result<A::Work, Decline>>,
     ) -> Result<Option<Decision<A>>, Refusal> {
         let passes = match judged {
-            Ok(judged) if judged.passes > 1 && !judged.until => judged.passes,
+            Ok(judged) if judged.passes > 1 && !judged.until && !info.traits.own_window => judged.passes,
             _ => {
                 self.close_batch(ClosingReason::Unrecordable);
                 return Ok(None);
@@ -127,6 +127,18 @@ impl<A: Agent> Engine<A> {
                 return Err(reason.into());
             }
         };
+        let (hold, turn) = self.place_in_batch(passes, 1, info)?;
+        Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)))
+    }
+
+    /// A batch window of `passes` passes that takes `count` dispatches more, opened for the launch that `info` describes
+    /// where there is none; with the gate and the turn held.
+    pub(super) fn place_in_batch(
+        self: &Arc<Self>,
+        passes: u32,
+        count: u32,
+        info: &DispatchInfo,
+    ) -> Result<(Shared, Alone), Refusal> {
         // Another thread may fill or close the window between two looks; each time it got on.
         for _ in 0..MOST_LOOKS {
             let hold = self.gate.share();
@@ -136,10 +148,10 @@ impl<A: Agent> Engine<A> {
             let (takes, closing) = match &*lock(&self.batch) {
                 None => (false, None),
                 Some(batch) if batch.passes() != passes => (false, Some(ClosingReason::Unrecordable)),
-                Some(batch) => (batch.full().is_none(), batch.full()),
+                Some(batch) => (batch.full_for(count).is_none(), batch.full_for(count)),
             };
             if takes {
-                return Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)));
+                return Ok((hold, turn));
             }
             drop((turn, hold));
             if let Some(reason) = closing {
@@ -148,7 +160,7 @@ impl<A: Agent> Engine<A> {
                 // The first entry goes in before anybody can fill or close the window.
                 let hold = alone.downgrade();
                 if let Some(turn) = self.turn() {
-                    return Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)));
+                    return Ok((hold, turn));
                 }
             }
         }
@@ -195,7 +207,7 @@ impl<A: Agent> Engine<A> {
         if !self.batch_open.load(Ordering::Relaxed) {
             return Decision::Run(self.unseen(hold));
         }
-        let special = info.traits.decline.is_some() || info.traits.collective;
+        let special = info.traits.decline.is_some() || info.traits.collective || info.traits.own_window;
         let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();
         let full = lock(&self.batch).as_ref().and_then(Batch::full);
         if reachable

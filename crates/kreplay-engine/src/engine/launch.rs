@@ -121,7 +121,7 @@ impl<A: Agent> Engine<A> {
     }
 
     /// Whether it can be replayed at all, and in how many passes. Asks the policy, once.
-    fn judge(&self, info: &DispatchInfo) -> Result<Judged, Refusal> {
+    pub(super) fn judge(&self, info: &DispatchInfo) -> Result<Judged, Refusal> {
         if self.gate.entered() {
             return Err(Decline::Reentrant.into());
         }
@@ -207,7 +207,8 @@ impl<A: Agent> Engine<A> {
         Ok(alone)
     }
 
-    /// Decides which regions the window looks at (`everything`: all of them), and finds backing for them.
+    /// Decides which regions the window looks at, and finds backing for them. `everything`: for a batch window, all but
+    /// memory of the host.
     pub(super) fn snapshot_place(&self, info: &DispatchInfo, everything: bool) -> Result<(Footprint, Looked), Refusal> {
         let settings = &self.process.settings;
         let inventory = lock(&self.inventory);
@@ -223,6 +224,7 @@ impl<A: Agent> Engine<A> {
                 Looked::Only(bases) => bases.contains(&live.region.range.base),
                 Looked::All | Looked::Audit(_) => true,
             })
+            .filter(|live| !everything || !matches!(live.region.kind, crate::RegionKind::Host { .. }))
             .cloned()
             .collect();
         let placing = Placing {
@@ -258,7 +260,7 @@ impl<A: Agent> Engine<A> {
         Refusal::new(reason, error)
     }
 
-    fn declined(
+    pub(super) fn declined(
         &self,
         id: DispatchId,
         start: Duration,

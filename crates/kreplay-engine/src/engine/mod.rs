@@ -3,6 +3,7 @@
 mod batch;
 mod decision;
 mod events;
+mod group;
 mod launch;
 mod outbox;
 mod reach;
@@ -10,6 +11,7 @@ mod trust;
 
 pub use batch::Operation;
 pub use decision::{Decision, RunGuard};
+pub use group::Member;
 pub(crate) use launch::Refusal;
 pub(crate) use outbox::{Event, Readings};
 pub(crate) use reach::Looked;

@@ -121,6 +121,13 @@ impl Inventory {
         self.regions.values().filter(|live| live.treatment == Treatment::Captured)
     }
 
+    /// As [`Inventory::captured`], for a batch window: while it records, the host goes on writing its own memory, so that
+    /// memory is not put back; launches that reach it have windows of their own
+    /// ([`own_window`](crate::Traits::own_window)).
+    pub(crate) fn captured_in_batch(&self) -> impl Iterator<Item = &Live> {
+        self.captured().filter(|live| !matches!(live.region.kind, RegionKind::Host { .. }))
+    }
+
     /// The region that holds an address.
     pub(crate) fn at(&self, address: u64) -> Option<&Live> {
         let (_, live) = self.regions.range(..=address).next_back()?;

@@ -87,7 +87,7 @@ impl<A: Agent> Batch<A> {
         let written = core.footprint.ranges(&core.restored).into_iter().map(|(_, range)| range);
         let inventory = lock(&core.engine.inventory);
         let known = |range: Range| core.footprint.all().iter().any(|tracked| tracked.live && tracked.range == range);
-        let born = inventory.captured().map(|live| live.region.range).filter(|range| !known(*range));
+        let born = inventory.captured_in_batch().map(|live| live.region.range).filter(|range| !known(*range));
         written.chain(born).collect()
     }
 

@@ -149,6 +149,13 @@ impl<A: Agent> Batch<A> {
         (self.opened.elapsed() >= limits.time).then_some(crate::ClosingReason::Time)
     }
 
+    /// Why it does not take `count` dispatches more, if so.
+    pub(crate) fn full_for(&self, count: u32) -> Option<crate::ClosingReason> {
+        let most = self.core.engine.process.settings.batch.dispatches.max(1);
+        let fits = self.entries.is_empty() || self.dispatches.len() as u64 + u64::from(count) <= u64::from(most);
+        self.full().or((!fits).then_some(crate::ClosingReason::Full))
+    }
+
     /// A counted dispatch of the program follows. Returns its place.
     pub(crate) fn record_dispatch(&mut self, work: A::Work, dispatch: Recorded) -> u32 {
         let index = self.dispatches.len() as u32;
