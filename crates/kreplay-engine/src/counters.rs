@@ -176,6 +176,14 @@ pub trait Counters: Send + Sync + 'static {
         false
     }
 
+    /// Whether launches between the dispatches of a window are counted too, though nobody asked for them, and so take up
+    /// room. Then a batch window holds at most as many launches in all as `open` is told, and is closed when many follow
+    /// that are not selected.
+    fn counts_every_launch(&self, plan: &Plan) -> bool {
+        let _ = plan;
+        false
+    }
+
     /// A window of at most `dispatches` dispatches begins.
     ///
     /// # Errors

@@ -43,6 +43,8 @@ pub enum ClosingReason {
     Bytes,
     /// It was open as long as it may be.
     Time,
+    /// Many launches followed that are not selected and that its counters would count all the same.
+    Sparse,
     /// Something came that cannot be recorded.
     Unrecordable,
     /// The program ends.

@@ -108,6 +108,34 @@ fn what_is_not_selected_is_described_only_while_a_window_records() {
 }
 
 #[test]
+fn launches_that_are_counted_unasked_take_room_and_end_a_window_when_many_follow() {
+    let limits = BatchLimits { dispatches: 20, ..BatchLimits::default() };
+    for (every_launch, keys, expected) in [
+        // Ten of each kind fill it; what follows goes into the next.
+        (true, [1, 2].repeat(12), vec![(10, 10, ClosingReason::Full), (2, 2, ClosingReason::Unrecordable)]),
+        (false, [1, 2].repeat(12), vec![(12, 12, ClosingReason::Unrecordable)]),
+        // The seventeenth in a row does not go in any more, and none opens one.
+        (true, [vec![1], vec![2; 19]].concat(), vec![(1, 16, ClosingReason::Sparse)]),
+        (false, [vec![1], vec![2; 19]].concat(), vec![(1, 19, ClosingReason::Unrecordable)]),
+        // A selected one in time lets it go on.
+        (true, [vec![1], vec![2; 16], vec![1]].concat(), vec![(2, 16, ClosingReason::Unrecordable)]),
+    ] {
+        let counters = if every_launch { Scripted::every_launch() } else { Scripted::new() };
+        let request = Request { names: vec!["waves".into(), "other".into()], ..Request::default() };
+        let setup = setup(Settings { batch: limits, request, ..batch(2) }, Some(counters));
+        let before = setup.word();
+        for key in &keys {
+            setup.launch(*key);
+        }
+        setup.engine.close_window();
+        assert_eq!(setup.closings(), expected, "{every_launch} {keys:?}");
+        assert_eq!(setup.word(), before + keys.len() as u32);
+        let records = setup.log.take_dispatches();
+        assert!(records.iter().all(|record| record.outcome == Outcome::Replayed), "{records:?}");
+    }
+}
+
+#[test]
 fn a_trusted_shadow_is_stale_after_a_launch_that_was_passed_by() {
     let setup = setup(Settings { shadow: ShadowMode::Trusted, ..settings(3) }, None);
     let before = setup.word();

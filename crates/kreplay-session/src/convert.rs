@@ -109,6 +109,7 @@ fn closing(reason: engine::ClosingReason) -> &'static str {
         engine::ClosingReason::Full => "full",
         engine::ClosingReason::Bytes => "bytes",
         engine::ClosingReason::Time => "time",
+        engine::ClosingReason::Sparse => "sparse",
         engine::ClosingReason::Unrecordable => "unrecordable",
         engine::ClosingReason::Exit => "exit",
         engine::ClosingReason::Failed => "failed",

@@ -93,6 +93,11 @@ impl<A: Agent> Engine<A> {
         self.close_batch(ClosingReason::Unrecordable);
     }
 
+    /// Whether launches that are not selected take up room in a window.
+    pub(crate) fn counts_every_launch(&self) -> bool {
+        self.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&self.plan))
+    }
+
     /// Whether a batch window is open. It changes only while the gate is held alone.
     pub(super) fn batch_is_open(&self) -> bool {
         self.batch_open.load(Ordering::Relaxed)
@@ -209,14 +214,14 @@ impl<A: Agent> Engine<A> {
         }
         let special = info.traits.decline.is_some() || info.traits.collective || info.traits.own_window;
         let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();
-        let full = lock(&self.batch).as_ref().and_then(Batch::full);
+        let full = lock(&self.batch).as_ref().and_then(Batch::full_for_unselected);
         if reachable
             && full.is_none()
             && let Some(turn) = self.turn()
             && let Ok(work) = record()
             && let Some(batch) = &mut *lock(&self.batch)
         {
-            batch.record_operation(work);
+            batch.record_unselected(work);
             return Decision::Recorded(RunGuard::recorded(hold, turn));
         }
         drop(hold);

@@ -83,7 +83,7 @@ impl<A: Agent> Engine<A> {
             let work = (member.record)().map_err(|reason| refused(reason.into()))?;
             ready.push(Ready { work, info: member.info, selected: *selected });
         }
-        let count = selected.iter().flatten().count() as u32;
+        let count = if self.counts_every_launch() { ready.len() } else { selected.iter().flatten().count() } as u32;
         if count > self.process.settings.batch.dispatches.max(1) {
             return Err(all("more launches than a window holds were submitted at once"));
         }
@@ -99,7 +99,7 @@ impl<A: Agent> Engine<A> {
                         let dispatch = Recorded { id, start, info, thread: thread::system_number() };
                         batch.record_dispatch(work, dispatch);
                     }
-                    None => batch.record_operation(work),
+                    None => batch.record_unselected(work),
                 }
             }
         }

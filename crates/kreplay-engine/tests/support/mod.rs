@@ -80,6 +80,8 @@ pub struct Scripted {
     pub failing: Mutex<Vec<&'static str>>,
     /// Readings are kept back until [`Scripted::deliver`].
     pub late: bool,
+    /// Launches that are not selected are counted too.
+    pub every_launch: bool,
     owed: Mutex<Vec<(Deliver, Vec<u32>)>>,
     begun: Mutex<Vec<u32>>,
 }
@@ -87,6 +89,10 @@ pub struct Scripted {
 impl Scripted {
     pub fn new() -> Arc<Self> {
         Arc::default()
+    }
+
+    pub fn every_launch() -> Arc<Self> {
+        Arc::new(Self { every_launch: true, ..Self::default() })
     }
 
     pub fn late() -> Arc<Self> {
@@ -140,6 +146,10 @@ impl Counters for Scripted {
             price: Duration::ZERO,
         };
         Ok(Plan { passes: request.names.iter().enumerate().map(pass).collect() })
+    }
+
+    fn counts_every_launch(&self, _plan: &Plan) -> bool {
+        self.every_launch
     }
 
     fn open(&self, _: &Plan, dispatches: u32) -> Result<(), CountersError> {

@@ -35,6 +35,10 @@ use crate::{Agent, Decline, DispatchId, DispatchInfo, Phases};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Launches in a row that are not selected before a window is closed whose counters count them all the same: about as many
+/// as cost what another reprogramming does.
+const MOST_IDLE: u32 = 16;
+
 /// A recorded dispatch that is counted.
 pub(crate) struct Recorded {
     pub(crate) id: DispatchId,
@@ -58,6 +62,11 @@ pub(crate) struct Batch<A: Agent> {
     core: Core<A>,
     entries: Vec<Entry<A::Work>>,
     dispatches: Vec<Recorded>,
+    /// Launches that are not selected: all, and since the last dispatch.
+    unselected: u32,
+    idle: u32,
+    /// The counters count those too.
+    every_launch: bool,
     passes: u32,
     /// Pass 0 is the first pass of the plan; else it is not counted and every pass of the plan is a replay.
     first_counted: bool,
@@ -92,6 +101,7 @@ impl<A: Agent> Batch<A> {
             Some(counters) => counters.counts_program_queues(),
             None => true,
         };
+        let every_launch = engine.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&engine.plan));
         let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, true);
         debug_assert!(core.method == Method::Observed, "batch windows need compare");
         let captured = core.capture();
@@ -116,6 +126,9 @@ impl<A: Agent> Batch<A> {
             core,
             entries: Vec::new(),
             dispatches: Vec::new(),
+            unselected: 0,
+            idle: 0,
+            every_launch,
             passes,
             first_counted,
             opened: Instant::now(),
@@ -138,7 +151,7 @@ impl<A: Agent> Batch<A> {
             return None;
         }
         let limits = self.core.engine.process.settings.batch;
-        if self.dispatches.len() as u64 >= u64::from(limits.dispatches.max(1))
+        if self.room_taken() >= u64::from(limits.dispatches.max(1))
             || self.entries.len() as u64 >= u64::from(limits.entries.max(1))
         {
             return Some(crate::ClosingReason::Full);
@@ -152,14 +165,26 @@ impl<A: Agent> Batch<A> {
     /// Why it does not take `count` dispatches more, if so.
     pub(crate) fn full_for(&self, count: u32) -> Option<crate::ClosingReason> {
         let most = self.core.engine.process.settings.batch.dispatches.max(1);
-        let fits = self.entries.is_empty() || self.dispatches.len() as u64 + u64::from(count) <= u64::from(most);
+        let fits = self.entries.is_empty() || self.room_taken() + u64::from(count) <= u64::from(most);
         self.full().or((!fits).then_some(crate::ClosingReason::Full))
+    }
+
+    /// Why it does not take a launch that is not selected, if so.
+    pub(crate) fn full_for_unselected(&self) -> Option<crate::ClosingReason> {
+        let sparse = self.every_launch && self.idle >= MOST_IDLE;
+        self.full().or(sparse.then_some(crate::ClosingReason::Sparse))
+    }
+
+    /// Launches that the counters' room is taken by.
+    fn room_taken(&self) -> u64 {
+        self.dispatches.len() as u64 + if self.every_launch { u64::from(self.unselected) } else { 0 }
     }
 
     /// A counted dispatch of the program follows. Returns its place.
     pub(crate) fn record_dispatch(&mut self, work: A::Work, dispatch: Recorded) -> u32 {
         let index = self.dispatches.len() as u32;
         self.dispatches.push(dispatch);
+        self.idle = 0;
         self.push(work, Some(index));
         if self.first_counted {
             self.core.counting.before(index);
@@ -174,7 +199,14 @@ impl<A: Agent> Batch<A> {
         }
     }
 
-    /// A memory operation, or a dispatch that is not counted, follows.
+    /// A launch that is not selected follows.
+    pub(crate) fn record_unselected(&mut self, work: A::Work) {
+        self.unselected += 1;
+        self.idle += 1;
+        self.push(work, None);
+    }
+
+    /// A memory operation follows.
     pub(crate) fn record_operation(&mut self, work: A::Work) {
         self.push(work, None);
     }
