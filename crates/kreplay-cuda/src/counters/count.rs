@@ -151,6 +151,11 @@ impl Counters for CudaCounters {
         Ok(plan)
     }
 
+    fn counts_every_launch(&self, plan: &Plan) -> bool {
+        // Each launch of a pass is a range of its own.
+        plan.passes.iter().any(|pass| pass.way == Way::Ranges)
+    }
+
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {
         let planned = self.planned(plan)?;
         if self.conduct.flush_cache && dispatches > 1 {

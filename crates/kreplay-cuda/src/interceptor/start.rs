@@ -58,7 +58,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     let mut settings = session.engine_settings();
     let records = batches(session);
     if settings.window == WindowMode::Batch && !records {
-        let message = "filters and --cache flush need a window for each kernel, so there are no batch windows";
+        let message = "--cache flush needs a window for each kernel, so there are no batch windows";
         session.warn("no_batch_windows", message.into());
     }
     settings.window = if records { WindowMode::Auto } else { WindowMode::Kernel };
@@ -112,17 +112,10 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
 }
 
 /// Whether launches go into batch windows. Only where they are asked for: a counted batch window that was a process's first
-/// and closed at its end has crashed a program in CUPTI, and what was done about it was not run on a GPU yet. Every launch
-/// of a batch window is counted, selected or not, so there are none with filters; and the cache is flushed before a
-/// pass, not within one.
+/// and closed at its end has crashed a program in CUPTI, and what was done about it was not run on a GPU yet. The cache is
+/// flushed before a pass, not within one.
 fn batches(session: &Session) -> bool {
-    let filters = &session.settings().filters;
-    session.engine_settings().window == WindowMode::Batch
-        && session.settings().cache != Cache::Flush
-        && filters.kernel.is_none()
-        && filters.exclude.is_none()
-        && filters.skip == 0
-        && filters.count.is_none()
+    session.engine_settings().window == WindowMode::Batch && session.settings().cache != Cache::Flush
 }
 
 fn make_counters(
