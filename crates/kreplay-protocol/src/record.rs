@@ -245,6 +245,8 @@ pub struct Reading {
     pub value: Value,
     /// Whether it was computed from other counters.
     pub derived: bool,
+    /// `None`: exact as the hardware counts. Else it is approximate, and this bounds its error relative to the value.
+    pub bound: Option<f64>,
 }
 
 /// A value, exact where it was counted.

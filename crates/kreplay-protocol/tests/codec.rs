@@ -89,8 +89,8 @@ fn every_message() -> Vec<FromLibrary> {
             dispatch: 7,
             pass: None,
             values: vec![
-                Reading { counter: 0, instance: 0, value: Value::Count(u64::MAX), derived: false },
-                Reading { counter: 0, instance: 1, value: Value::Real(-0.5), derived: true },
+                Reading { counter: 0, instance: 0, value: Value::Count(u64::MAX), derived: false, bound: None },
+                Reading { counter: 0, instance: 1, value: Value::Real(-0.5), derived: true, bound: Some(0.125) },
             ],
         }),
         FromLibrary::Warning(Warning { code: "no_backing".into(), text: "No room.".into() }),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kreplay_protocol::{Outcome, Phases};
+use kreplay_protocol::{Outcome, Phases, Way};
 use kreplay_store::{AgentRow, CounterRow, DispatchRow, Reader, ReadingRow, StoreError};
 
 use crate::overview::add_phases;
@@ -39,6 +39,9 @@ pub(crate) struct ValueTotals {
     pub(crate) pass: Option<u32>,
     pub(crate) instance: u32,
     pub(crate) derived: bool,
+    pub(crate) way: Option<Way>,
+    /// The largest bound of any of the values; `None` when all are exact.
+    pub(crate) bound: Option<f64>,
     pub(crate) dispatches: u64,
     pub(crate) mean: f64,
     pub(crate) min: f64,
@@ -115,15 +118,18 @@ impl KernelTotals {
             known.pass == reading.pass
                 && known.instance == reading.instance
                 && known.derived == reading.derived
+                && known.way == reading.way
                 && known.counter == reading.counter
         });
         match known {
-            Some(known) => known.add(value),
+            Some(known) => known.add(value, reading.bound),
             None => self.values.push(ValueTotals {
                 counter: reading.counter.clone(),
                 pass: reading.pass,
                 instance: reading.instance,
                 derived: reading.derived,
+                way: reading.way,
+                bound: reading.bound,
                 dispatches: 1,
                 mean: value,
                 min: value,
@@ -134,8 +140,12 @@ impl KernelTotals {
 }
 
 impl ValueTotals {
-    fn add(&mut self, value: f64) {
+    fn add(&mut self, value: f64, bound: Option<f64>) {
         self.dispatches += 1;
+        self.bound = match (self.bound, bound) {
+            (Some(known), Some(more)) => Some(known.max(more)),
+            (known, more) => known.or(more),
+        };
         self.mean += (value - self.mean) / self.dispatches as f64;
         self.min = self.min.min(value);
         self.max = self.max.max(value);

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use kreplay_protocol::{Phases, Value};
-use kreplay_store::{DispatchRow, Reader, ReadingRow, outcome_name, window_kind_name};
+use kreplay_protocol::{Phases, Value, Way};
+use kreplay_store::{DispatchRow, Reader, ReadingRow, outcome_name, way_name, window_kind_name};
 
 use crate::ReportError;
 use crate::by_kernel::{KernelTotals, ValueTotals};
 use crate::json::microseconds;
 
-const DISPATCH: [&str; 36] = [
+const DISPATCH: [&str; 38] = [
     "id",
     "process",
     "agent",
@@ -46,9 +46,11 @@ const DISPATCH: [&str; 36] = [
     "simulated",
     "derived",
     "instance",
+    "way",
+    "bound",
 ];
 
-const KERNEL: [&str; 27] = [
+const KERNEL: [&str; 29] = [
     "kernel",
     "chip",
     "dispatches",
@@ -76,6 +78,8 @@ const KERNEL: [&str; 27] = [
     "min",
     "max",
     "instance",
+    "way",
+    "bound",
 ];
 
 pub(crate) fn dispatches(reader: &Reader, out: &mut dyn Write) -> Result<(), ReportError> {
@@ -84,7 +88,7 @@ pub(crate) fn dispatches(reader: &Reader, out: &mut dyn Write) -> Result<(), Rep
     reader.for_each_dispatch(|dispatch| {
         let own = dispatch_fields(&dispatch);
         if dispatch.readings.is_empty() {
-            let empty = std::iter::repeat_n(String::new(), 7);
+            let empty = std::iter::repeat_n(String::new(), 9);
             csv.write_record(own.into_iter().chain(empty))?;
             return Ok(());
         }
@@ -103,7 +107,7 @@ pub(crate) fn kernels(kernels: &[KernelTotals], out: &mut dyn Write) -> Result<(
     for kernel in kernels {
         let own = kernel_fields(kernel);
         if kernel.values.is_empty() {
-            let empty = std::iter::repeat_n(String::new(), 10);
+            let empty = std::iter::repeat_n(String::new(), 12);
             csv.write_record(own.iter().cloned().chain(empty))?;
         }
         for value in &kernel.values {
@@ -135,7 +139,7 @@ fn dispatch_fields(row: &DispatchRow) -> Vec<String> {
     fields
 }
 
-fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 7] {
+fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 9] {
     [
         reading.counter.name.clone(),
         pass(reading.pass),
@@ -147,6 +151,8 @@ fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 7] {
         simulated.to_string(),
         reading.derived.to_string(),
         reading.instance.to_string(),
+        way(reading.way),
+        bound(reading.bound),
     ]
 }
 
@@ -169,7 +175,7 @@ fn kernel_fields(kernel: &KernelTotals) -> Vec<String> {
     fields
 }
 
-fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 10] {
+fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 12] {
     [
         value.counter.name.clone(),
         pass(value.pass),
@@ -181,11 +187,23 @@ fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 10] {
         value.min.to_string(),
         value.max.to_string(),
         value.instance.to_string(),
+        way(value.way),
+        bound(value.bound),
     ]
 }
 
 fn phase_fields(phases: &Phases) -> impl Iterator<Item = String> {
     phases.named().into_iter().map(|(_, nanoseconds)| microseconds(nanoseconds).to_string())
+}
+
+/// Empty where the file does not tell.
+fn way(way: Option<Way>) -> String {
+    way.map(way_name).unwrap_or_default().to_owned()
+}
+
+/// Empty for an exact value.
+fn bound(bound: Option<f64>) -> String {
+    bound.map(|bound| bound.to_string()).unwrap_or_default()
 }
 
 /// Empty for a value that was evaluated from several passes.

@@ -343,6 +343,8 @@ struct Counter<'a> {
     simulated: bool,
     derived: bool,
     instance: u32,
+    way: Option<&'static str>,
+    bound: Option<f64>,
 }
 
 impl<'a> Counter<'a> {
@@ -358,6 +360,8 @@ impl<'a> Counter<'a> {
             simulated,
             derived: row.derived,
             instance: row.instance,
+            way: row.way.map(way_name),
+            bound: row.bound,
         }
     }
 }
@@ -422,6 +426,8 @@ struct KernelCounter<'a> {
     simulated: bool,
     derived: bool,
     instance: u32,
+    way: Option<&'static str>,
+    bound: Option<f64>,
     dispatches: u64,
     mean: f64,
     min: f64,
@@ -437,6 +443,8 @@ impl<'a> KernelCounter<'a> {
             simulated,
             derived: value.derived,
             instance: value.instance,
+            way: value.way.map(way_name),
+            bound: value.bound,
             dispatches: value.dispatches,
             mean: value.mean,
             min: value.min,

@@ -99,7 +99,7 @@ fn add_dispatch(table: &mut Table, dispatch: &DispatchRow, many: bool) {
             counter(&reading.counter.name, reading.instance),
             text::value(reading.value),
             reading.counter.unit.clone(),
-            text::source(dispatch.simulated, reading.derived).to_owned(),
+            text::source(dispatch.simulated, reading.way, reading.derived, reading.bound),
         ]);
         table.add_row(row);
     }
@@ -152,7 +152,7 @@ fn add_kernel(table: &mut Table, kernel: &KernelTotals) {
             text::real(value.min),
             text::real(value.max),
             value.counter.unit.clone(),
-            text::source(kernel.simulated, value.derived).to_owned(),
+            text::source(kernel.simulated, value.way, value.derived, value.bound),
         ]);
         table.add_row(row);
     }

@@ -1,6 +1,7 @@
 //! Numbers and names for people.
 
-use kreplay_protocol::Value;
+use kreplay_protocol::{Value, Way};
+use kreplay_store::way_name;
 
 /// A value: counts exactly, other numbers with six significant digits.
 pub(crate) fn value(value: Value) -> String {
@@ -66,14 +67,34 @@ pub(crate) fn sizes(sizes: [u32; 3]) -> String {
     }
 }
 
-/// Where a value comes from, in the words of every output.
-pub(crate) fn source(simulated: bool, derived: bool) -> &'static str {
-    match (simulated, derived) {
-        (true, false) => "simulated",
-        (true, true) => "simulated, derived",
-        (false, false) => "measured",
-        (false, true) => "measured, derived",
+/// Where a value comes from and how far it can be believed: measured or simulated, in which way, computed or not, exact
+/// or approximate.
+pub(crate) fn source(simulated: bool, way: Option<Way>, derived: bool, bound: Option<f64>) -> String {
+    let mut source = String::from(if simulated { "simulated" } else { "measured" });
+    if let Some(way) = way {
+        source.push_str(", ");
+        source.push_str(way_name(way));
     }
+    if derived {
+        source.push_str(", derived");
+    }
+    if let Some(bound) = bound {
+        source.push_str(&format!(", approximate ±{} %", percent(bound)));
+    }
+    source
+}
+
+/// A share in per cent, with two significant digits, rounded up: a bound stays one.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() || percent <= 0.0 {
+        return percent.to_string();
+    }
+    let digits = (1.0 - percent.log10().floor()).clamp(0.0, 9.0);
+    let scale = 10f64.powf(digits);
+    // What rounding of the multiplication adds is no reason to round up.
+    let rounded = (percent * scale * (1.0 - 1e-12)).ceil() / scale;
+    format!("{rounded}")
 }
 
 #[cfg(test)]
@@ -89,6 +110,18 @@ mod tests {
         assert_eq!(real(1.5e-7), "1.50000e-7");
         assert_eq!(real(f64::NAN), "NaN");
         assert_eq!(real(0.0), "0");
+    }
+
+    #[test]
+    fn what_is_approximate_says_so_with_its_bound() {
+        assert_eq!(source(false, None, false, None), "measured");
+        assert_eq!(source(true, Some(Way::Sampling), true, None), "simulated, sampling, derived");
+        assert_eq!(source(false, Some(Way::Sampling), false, Some(0.05)), "measured, sampling, approximate ±5 %");
+        assert_eq!(percent(0.1234), "13");
+        assert_eq!(percent(0.001_01), "0.11");
+        assert_eq!(percent(2.5), "250");
+        assert_eq!(percent(f64::INFINITY), "inf");
+        assert_eq!(percent(0.0), "0");
     }
 
     #[test]

@@ -85,10 +85,24 @@ fn job(path: &Path) {
             counter(0, "SQ_WAVES", "wave"),
             counter(1, "TCC_HIT", "request"),
             counter(2, "L2_HIT", "%"),
+            FromLibrary::Plan(Plan {
+                number: 0,
+                agent: 1,
+                passes: vec![
+                    PlanPass { counters: vec![0], way: Way::Ranges, price_ns: 1_000_000 },
+                    PlanPass { counters: vec![0, 1], way: Way::Sampling, price_ns: 20_000 },
+                ],
+            }),
             FromLibrary::Kernel(Kernel { number: 0, name: "scale(float*, \"q\", float)".into() }),
             FromLibrary::Kernel(Kernel { number: 1, name: "graph_\u{1b}[31mkernel".into() }),
         ];
-        let value = |counter, value| Reading { counter, instance: 0, value, derived: counter == 2 };
+        let value = |counter, value| Reading {
+            counter,
+            instance: 0,
+            value,
+            derived: counter == 2,
+            bound: (counter == 1).then_some(0.05),
+        };
         for number in 1..=2 {
             let mut replayed = dispatch(number, 0);
             if pid == 101 && number == 2 {
@@ -212,6 +226,10 @@ fn json_has_every_value_with_its_pass() {
         [("L2_HIT", None, 0.875), ("SQ_WAVES", Some(0), 32.0), ("SQ_WAVES", Some(1), 32.0), ("TCC_HIT", Some(1), 7.0)]
     );
     assert_eq!(first["counters"][0]["derived"], true);
+    let how = |at: usize| (first["counters"][at]["way"].clone(), first["counters"][at]["bound"].clone());
+    assert_eq!(how(0), (serde_json::Value::Null, serde_json::Value::Null));
+    assert_eq!(how(1), ("ranges".into(), serde_json::Value::Null));
+    assert_eq!(how(3), ("sampling".into(), 0.05.into()));
     let declined = &dispatches[2];
     assert_eq!((&declined["outcome"], &declined["reason"]), (&"declined".into(), &"graph_launch".into()));
     assert_eq!(dispatches[4]["divergence"]["pass"], 1);
@@ -228,6 +246,8 @@ fn json_by_kernel_says_how_values_were_combined() {
     let waves = &kernels[0]["counters"][0];
     assert_eq!((&waves["name"], &waves["pass"], &waves["dispatches"]), (&"SQ_WAVES".into(), &0.into(), &4.into()));
     assert_eq!((&waves["mean"], &waves["min"], &waves["max"]), (&48.0.into(), &32.0.into(), &64.0.into()));
+    let hits = &kernels[0]["counters"][2];
+    assert_eq!((&hits["name"], &hits["way"], &hits["bound"]), (&"TCC_HIT".into(), &"sampling".into(), &0.05.into()));
     assert_eq!(kernels[1]["reasons"]["graph_launch"], 2);
 }
 
@@ -243,6 +263,8 @@ fn csv_parses_and_has_the_values_of_json() {
     assert_eq!(&rows[1][column("kernel")], "scale(float*, \"q\", float)");
     assert_eq!((&rows[1][column("pass")], &rows[1][column("value")]), ("0", "32"));
     assert_eq!(&rows[0][column("pass")], "");
+    assert_eq!((&rows[1][column("way")], &rows[1][column("bound")]), ("ranges", ""));
+    assert_eq!((&rows[3][column("way")], &rows[3][column("bound")]), ("sampling", "0.05"));
     assert_eq!(&rows[8][column("reason")], "graph_launch");
 }
 

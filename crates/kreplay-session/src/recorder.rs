@@ -89,6 +89,7 @@ impl Recorder for SessionRecorder {
                     instance: 0,
                     value: convert::value(reading.value),
                     derived: reading.derived,
+                    bound: reading.bound,
                 })
                 .collect();
             connection.send(&FromLibrary::Readings(Readings { dispatch: dispatch.0, pass: Some(first.pass), values }));

@@ -96,7 +96,7 @@ fn reading(pass: u32, value: u64) -> Reading {
         unit: "wave".into(),
         value: Value::Count(value),
         derived: false,
-        bound: None,
+        bound: Some(0.5),
     }
 }
 
@@ -147,6 +147,7 @@ fn everything_is_described_before_it_is_named_and_once() {
             FromLibrary::Dispatch(_) => "dispatch",
             FromLibrary::Readings(readings) => {
                 assert_eq!(readings.values.len(), 1);
+                assert_eq!(readings.values[0].bound, Some(0.5));
                 "readings"
             }
             FromLibrary::Warning(_) => "warning",

@@ -141,7 +141,7 @@ pub struct PlanPassRow {
     pub pass: u32,
     /// How it counts.
     pub way: Way,
-    /// What it was expected to cost for one dispatch, in nanoseconds.
+    /// What it was expected to cost for one dispatch, in nanoseconds, in a window as long as was expected.
     pub price_ns: u64,
     /// What it counts.
     pub counters: Vec<CounterRow>,
@@ -183,6 +183,10 @@ pub struct ReadingRow {
     pub value: Value,
     /// Whether it was computed from other counters.
     pub derived: bool,
+    /// How its pass counted, where the plan is in the file and has the pass.
+    pub way: Option<Way>,
+    /// `None`: exact as the hardware counts. Else a bound of its error relative to the value.
+    pub bound: Option<f64>,
 }
 
 /// A dispatch with its values.

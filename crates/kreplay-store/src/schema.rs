@@ -217,6 +217,7 @@ pub const SCHEMA: &[(&str, &str)] = &[
   instance INTEGER NOT NULL,
   value NUMERIC NOT NULL,
   derived INTEGER NOT NULL CHECK (derived IN (0, 1)),
+  bound REAL,
   PRIMARY KEY (process, dispatch, pass, counter, instance)
 ) WITHOUT ROWID",
     ),

@@ -10,7 +10,13 @@ fn readings(dispatch: u64, pass: Option<u32>, value: Value) -> FromLibrary {
     FromLibrary::Readings(Readings {
         dispatch,
         pass,
-        values: vec![Reading { counter: 0, instance: 0, value, derived: pass.is_none() }],
+        values: vec![Reading {
+            counter: 0,
+            instance: 0,
+            value,
+            derived: pass.is_none(),
+            bound: pass.is_none().then_some(0.25),
+        }],
     })
 }
 
@@ -94,6 +100,8 @@ fn a_job_of_two_processes_is_read_as_it_was_written() {
         assert_eq!(row.window_kind, Some(WindowKind::Batch));
         assert_eq!(row.audit, wrote.audit);
         let values: Vec<_> = row.readings.iter().map(|reading| (reading.pass, reading.value)).collect();
+        let how: Vec<_> = row.readings.iter().map(|reading| (reading.way, reading.bound)).collect();
+        assert_eq!(how, [(None, Some(0.25)), (Some(Way::Ranges), None), (Some(Way::Ranges), None)]);
         assert_eq!(values, [(None, Value::Real(0.5)), (Some(0), Value::Count(pid)), (Some(1), Value::Count(pid + 1))]);
     }
 }

@@ -10,7 +10,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use bench::{BenchOptions, Subject};
 pub(crate) use counters::{CountersOptions, PlanOptions};
 pub(crate) use profile::{
-    CacheChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice, WindowKindChoice,
+    CacheChoice, FenceChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice,
+    WindowKindChoice,
 };
 pub(crate) use report::{ByChoice, FormatChoice, ReportOptions};
 

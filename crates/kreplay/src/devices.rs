@@ -30,6 +30,11 @@ pub(crate) trait Backend {
     /// What is there.
     fn find(&self) -> Found;
 
+    /// Whether it can count without a fence around each kernel (`--fence off`), approximately.
+    fn counts_unfenced(&self) -> bool {
+        false
+    }
+
     /// Variables that make a program load kreplay. `private` is a folder of this run that outlives the program.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kreplay_engine::{Plan, Request, Way};
+use kreplay_engine::{BatchLimits, Plan, PlannedCounter, Request, Way};
 use serde::Serialize;
 
 use crate::cli::PlanOptions;
@@ -28,12 +28,25 @@ pub(crate) fn names(counters: &[String], set: Option<&str>) -> Vec<String> {
     }
 }
 
-/// Says which counters would go into which pass.
+/// A request planned for windows of some number of kernels.
+struct Planned {
+    /// Kernels in a window.
+    kernels: u32,
+    plan: Plan,
+}
+
+/// Says which counters would go into which pass, for windows of one kernel and for the longest batch windows.
 pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
     let source = devices::choose(options.device).counters(options.chip.as_deref())?;
     let names = names(&options.counters, options.set.as_deref());
-    let plan = source.plan(&Request { names, repeat: options.passes, dispatches: 1 })?;
-    output::to_stdout(|out| if options.json { json(&*source, &plan, out) } else { lines(&*source, &plan, out) })?;
+    let planned = |kernels| -> Result<Planned, ExpectedError> {
+        let request = Request { names: names.clone(), repeat: options.passes, dispatches: kernels };
+        Ok(Planned { kernels, plan: source.plan(&request)? })
+    };
+    let (single, batch) = (planned(1)?, planned(BatchLimits::default().dispatches)?);
+    output::to_stdout(|out| {
+        if options.json { json(&*source, &single, &batch, out) } else { lines(&*source, &single, &batch, out) }
+    })?;
     Ok(0)
 }
 
@@ -49,15 +62,53 @@ fn way(way: Way) -> &'static str {
     }
 }
 
-fn lines(source: &dyn CounterSource, plan: &Plan, out: &mut dyn Write) -> Result<(), ExpectedError> {
-    let passes = plan.passes.len();
+fn lines(
+    source: &dyn CounterSource,
+    single: &Planned,
+    batch: &Planned,
+    out: &mut dyn Write,
+) -> Result<(), ExpectedError> {
     let simulated = if source.simulated() { ", values are simulated" } else { "" };
-    let replay = if passes > 1 { "each kernel is replayed" } else { "no replay is needed" };
-    let word = if passes == 1 { "pass" } else { "passes" };
-    writeln!(out, "{passes} {word} on {}: {replay}{simulated}", source.chip()).map_err(failed)?;
-    for pass in &plan.passes {
-        let price = if pass.price.is_zero() { String::new() } else { format!(", about {:?} a kernel", pass.price) };
-        writeln!(out, "pass {} ({}{price})", pass.index, way(pass.way)).map_err(failed)?;
+    writeln!(out, "{} on {}: {}{simulated}", passes(&single.plan), source.chip(), replay(&single.plan))
+        .map_err(failed)?;
+    if alike(&single.plan, &batch.plan) {
+        return pass_lines(&single.plan, &[single, batch], out);
+    }
+    // Switching costs less when many kernels share it, so another way may be the cheaper one.
+    pass_lines(&single.plan, &[single], out)?;
+    writeln!(out, "\nin windows of {} kernels {}: {}", batch.kernels, passes(&batch.plan), replay(&batch.plan))
+        .map_err(failed)?;
+    pass_lines(&batch.plan, &[batch], out)
+}
+
+fn passes(plan: &Plan) -> String {
+    let passes = plan.passes.len();
+    format!("{passes} {}", if passes == 1 { "pass" } else { "passes" })
+}
+
+fn replay(plan: &Plan) -> &'static str {
+    if plan.passes.len() > 1 { "each kernel is replayed" } else { "no replay is needed" }
+}
+
+/// Whether two plans count the same things in the same passes and ways.
+fn alike(one: &Plan, other: &Plan) -> bool {
+    one.passes.len() == other.passes.len()
+        && one.passes.iter().zip(&other.passes).all(|(a, b)| a.way == b.way && a.counters == b.counters)
+}
+
+/// The passes of `plan`, with the prices that each of `planned`, which are alike, puts on them.
+fn pass_lines(plan: &Plan, planned: &[&Planned], out: &mut dyn Write) -> Result<(), ExpectedError> {
+    for (place, pass) in plan.passes.iter().enumerate() {
+        let prices: Vec<String> = planned
+            .iter()
+            .map(|planned| (planned.kernels, planned.plan.passes[place].price))
+            .filter(|(_, price)| !price.is_zero())
+            .map(|(kernels, price)| {
+                let window = if kernels == 1 { String::new() } else { format!(" in windows of {kernels}") };
+                format!(", about {price:.1?} a kernel{window}")
+            })
+            .collect();
+        writeln!(out, "pass {} ({}{})", pass.index, way(pass.way), prices.concat()).map_err(failed)?;
         // By block, in the order in which blocks come up: that is what decides what fits together.
         let mut blocks: Vec<&str> = Vec::new();
         for counter in &pass.counters {
@@ -78,6 +129,15 @@ fn lines(source: &dyn CounterSource, plan: &Plan, out: &mut dyn Write) -> Result
 struct Listing<'a> {
     chip: &'a str,
     simulated: bool,
+    /// For windows of one kernel.
+    passes: Vec<Pass<'a>>,
+    batch: Batch<'a>,
+}
+
+/// For batch windows.
+#[derive(Serialize)]
+struct Batch<'a> {
+    kernels: u32,
     passes: Vec<Pass<'a>>,
 }
 
@@ -96,22 +156,34 @@ struct Counter<'a> {
     unit: &'a str,
 }
 
-fn json(source: &dyn CounterSource, plan: &Plan, out: &mut dyn Write) -> Result<(), ExpectedError> {
-    let passes = plan
-        .passes
-        .iter()
-        .map(|pass| Pass {
-            pass: pass.index,
-            way: way(pass.way),
-            price_us: pass.price.as_secs_f64() * 1e6,
-            counters: pass
-                .counters
-                .iter()
-                .map(|counter| Counter { name: &counter.name, block: &counter.block, unit: &counter.unit })
-                .collect(),
-        })
-        .collect();
-    let listing = Listing { chip: source.chip(), simulated: source.simulated(), passes };
+impl<'a> Pass<'a> {
+    fn of(plan: &'a Plan) -> Vec<Self> {
+        let counter =
+            |counter: &'a PlannedCounter| Counter { name: &counter.name, block: &counter.block, unit: &counter.unit };
+        plan.passes
+            .iter()
+            .map(|pass| Pass {
+                pass: pass.index,
+                way: way(pass.way),
+                price_us: pass.price.as_secs_f64() * 1e6,
+                counters: pass.counters.iter().map(counter).collect(),
+            })
+            .collect()
+    }
+}
+
+fn json(
+    source: &dyn CounterSource,
+    single: &Planned,
+    batch: &Planned,
+    out: &mut dyn Write,
+) -> Result<(), ExpectedError> {
+    let listing = Listing {
+        chip: source.chip(),
+        simulated: source.simulated(),
+        passes: Pass::of(&single.plan),
+        batch: Batch { kernels: batch.kernels, passes: Pass::of(&batch.plan) },
+    };
     serde_json::to_writer_pretty(&mut *out, &listing).map_err(|error| failed(error.into()))?;
     writeln!(out).map_err(failed)
 }
@@ -126,5 +198,55 @@ mod tests {
         assert_eq!(names(&[], Some("memory")), ["memory"]);
         assert!(names(&[], Some("none")).is_empty());
         assert_eq!(names(&["A ".into(), String::new(), "B".into()], None), ["A", "B"]);
+    }
+
+    fn plan(way: Way, price: u64) -> Plan {
+        let counter = PlannedCounter { name: "A".into(), block: "SM".into(), unit: "".into() };
+        let price = std::time::Duration::from_micros(price);
+        Plan { passes: vec![kreplay_engine::PlannedPass { index: 0, counters: vec![counter], way, price }] }
+    }
+
+    fn shown(single: Plan, batch: Plan) -> String {
+        struct Source;
+        impl CounterSource for Source {
+            fn chip(&self) -> &str {
+                "chip"
+            }
+            fn simulated(&self) -> bool {
+                false
+            }
+            fn list(&self) -> Vec<kreplay_engine::CounterInfo> {
+                Vec::new()
+            }
+            fn sets(&self) -> Vec<devices::SetInfo> {
+                Vec::new()
+            }
+            fn plan(&self, _: &Request) -> Result<Plan, kreplay_engine::PlanError> {
+                Err(kreplay_engine::PlanError::Unavailable("not asked".into()))
+            }
+        }
+        let mut out = Vec::new();
+        let (single, batch) = (Planned { kernels: 1, plan: single }, Planned { kernels: 500, plan: batch });
+        lines(&Source, &single, &batch, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn one_plan_has_two_prices() {
+        assert_eq!(
+            shown(plan(Way::Ranges, 9_000), plan(Way::Ranges, 1_080)),
+            "1 pass on chip: no replay is needed\n\
+             pass 0 (ranges, about 9.0ms a kernel, about 1.1ms a kernel in windows of 500)\n  SM: A\n"
+        );
+    }
+
+    #[test]
+    fn two_plans_are_shown_both() {
+        assert_eq!(
+            shown(plan(Way::Ranges, 9_000), plan(Way::Sampling, 212)),
+            "1 pass on chip: no replay is needed\npass 0 (ranges, about 9.0ms a kernel)\n  SM: A\n\n\
+             in windows of 500 kernels 1 pass: no replay is needed\n\
+             pass 0 (sampling, about 212.0µs a kernel in windows of 500)\n  SM: A\n"
+        );
     }
 }

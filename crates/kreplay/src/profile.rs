@@ -42,7 +42,7 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     check_device(options.device, backend.as_ref())?;
     let names = plan::names(&options.counters, options.set.as_deref());
     check_request(backend.as_ref(), &names, options.passes)?;
-    let settings = settings::settings(options, backend.device(), names)?;
+    let settings = settings::settings(options, backend.as_ref(), names)?;
 
     let private = private::PrivateFolder::make()?;
     let environment = backend.environment(private.path())?;

@@ -1,6 +1,6 @@
 //! Dispatches with their values, one at a time.
 
-use kreplay_protocol::{Audit, Divergence, Range, Value, WindowKind};
+use kreplay_protocol::{Audit, Divergence, Range, Value, Way, WindowKind};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, Statement};
 
@@ -49,8 +49,10 @@ impl<'c> Parts<'c> {
     fn prepare(connection: &'c Connection) -> Result<Self> {
         Ok(Parts {
             readings: connection.prepare(
-                "SELECT c.name, c.unit, c.block, r.counter, r.pass, r.instance, r.value, r.derived FROM reading r \
-                 LEFT JOIN counter c ON c.process = r.process AND c.number = r.counter \
+                "SELECT c.name, c.unit, c.block, r.counter, r.pass, r.instance, r.value, r.derived, r.bound, p.way \
+                 FROM reading r LEFT JOIN counter c ON c.process = r.process AND c.number = r.counter \
+                 LEFT JOIN dispatch d ON d.process = r.process AND d.number = r.dispatch \
+                 LEFT JOIN plan_pass p ON p.process = r.process AND p.plan = d.plan AND p.pass = r.pass \
                  WHERE r.process = ?1 AND r.dispatch = ?2 ORDER BY r.pass, r.counter, r.instance",
             )?,
             ranges: connection.prepare(
@@ -107,6 +109,13 @@ fn window_kind(row: &Row<'_>, at: usize) -> Result<Option<WindowKind>> {
     }
 }
 
+fn way(row: &Row<'_>, at: usize) -> Result<Option<Way>> {
+    match row.get::<_, Option<String>>(at)? {
+        None => Ok(None),
+        Some(way) => names::way(&way).map(Some).ok_or_else(|| bad(&way)),
+    }
+}
+
 fn divergence(row: &Row<'_>, at: usize) -> Result<Option<Divergence>> {
     let Some(kind) = row.get::<_, Option<String>>(at)? else { return Ok(None) };
     let number = |at: usize| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
@@ -140,6 +149,8 @@ fn reading(row: &Row<'_>) -> Result<ReadingRow> {
             other => return Err(bad(format!("a value of type {:?}", other.data_type()))),
         },
         derived: row.get(7)?,
+        bound: row.get(8)?,
+        way: way(row, 9)?,
     })
 }
 

@@ -265,7 +265,7 @@ fn readings(connection: &Connection, process: i64, readings: &Readings) -> Resul
     let mut all = true;
     {
         let mut insert =
-            connection.prepare_cached("INSERT OR IGNORE INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            connection.prepare_cached("INSERT OR IGNORE INTO reading VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
         for reading in &readings.values {
             all &= insert.execute(params![
                 process,
@@ -275,6 +275,7 @@ fn readings(connection: &Connection, process: i64, readings: &Readings) -> Resul
                 reading.instance,
                 Stored(reading.value),
                 reading.derived,
+                reading.bound,
             ])? > 0;
         }
     }

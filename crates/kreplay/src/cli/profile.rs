@@ -62,6 +62,9 @@ pub(crate) struct ProfileOptions {
     /// How many kernels share one programming of the counters.
     #[arg(long, value_enum, default_value_t = WindowKindChoice::Auto, help_heading = "How")]
     pub(crate) window: WindowKindChoice,
+    /// Whether sampled kernels stand apart from each other, so that their counts are exact.
+    #[arg(long, value_enum, default_value_t = FenceChoice::On, help_heading = "How")]
+    pub(crate) fence: FenceChoice,
     /// What is done to the caches before each pass.
     #[arg(long, value_enum, default_value_t = CacheChoice::None, help_heading = "How")]
     pub(crate) cache: CacheChoice,
@@ -147,6 +150,15 @@ pub(crate) enum WindowKindChoice {
     Batch,
     /// The cheaper kind that the device has.
     Auto,
+}
+
+/// Whether sampling is fenced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FenceChoice {
+    /// The device is idle for a moment before and after each kernel; counts are exact.
+    On,
+    /// Kernels run as the program launches them; counts are approximate, and a bound of their error stands beside them.
+    Off,
 }
 
 /// What is done to the caches.

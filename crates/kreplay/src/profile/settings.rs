@@ -1,13 +1,15 @@
 //! The options as the library's settings.
 
 use kreplay_protocol::{
-    Cache, Deadlines, Device, Filters, Limits, LogLevel, Reach, Restore, Settings, Shadow, Verify, WindowChoice,
+    Cache, Deadlines, Filters, Limits, LogLevel, Reach, Restore, Settings, Shadow, Verify, WindowChoice,
 };
 use regex_lite::Regex;
 
 use crate::cli::{
-    CacheChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice, WindowKindChoice,
+    CacheChoice, FenceChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice,
+    WindowKindChoice,
 };
+use crate::devices::Backend;
 use crate::error::ExpectedError;
 
 /// The settings that every process gets.
@@ -16,12 +18,12 @@ use crate::error::ExpectedError;
 /// [`ExpectedError::Usage`], [`ExpectedError::BadPattern`] or [`ExpectedError::NotImplemented`].
 pub(super) fn settings(
     options: &ProfileOptions,
-    device: Device,
+    backend: &dyn Backend,
     counters: Vec<String>,
 ) -> Result<Settings, ExpectedError> {
     check_pattern("--kernel", options.kernel.as_deref())?;
     check_pattern("--exclude", options.exclude.as_deref())?;
-    check_implemented(options)?;
+    check_implemented(options, backend)?;
     if let Some(bytes) = options.chunk
         && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
     {
@@ -32,7 +34,7 @@ pub(super) fn settings(
     }
     let mib = |amount: Option<u64>| amount.map(|mib| mib.saturating_mul(1 << 20));
     Ok(Settings {
-        device,
+        device: backend.device(),
         counters,
         filters: Filters {
             kernel: options.kernel.clone(),
@@ -63,6 +65,7 @@ pub(super) fn settings(
             WindowKindChoice::Batch => WindowChoice::Batch,
             WindowKindChoice::Auto => WindowChoice::Auto,
         },
+        fence: options.fence == FenceChoice::On,
         cache: Cache::None,
         deadlines: Deadlines {
             drain_ms: options.drain_deadline,
@@ -88,11 +91,18 @@ pub(super) fn settings(
 }
 
 /// What the interface has room for and no backend does yet is an error, never ignored.
-fn check_implemented(options: &ProfileOptions) -> Result<(), ExpectedError> {
+fn check_implemented(options: &ProfileOptions, backend: &dyn Backend) -> Result<(), ExpectedError> {
     let missing =
         |what: &str, hint: &str| Err(ExpectedError::NotImplemented { what: what.to_owned(), hint: hint.to_owned() });
     if options.cache == CacheChoice::Flush {
         return missing("--cache flush", "use --cache none");
+    }
+    if options.fence == FenceChoice::Off && !backend.counts_unfenced() {
+        let what = format!("--fence off with --device {}", backend.name());
+        return missing(
+            &what,
+            "use --fence on; kernels that must not be replayed are counted with a request of one pass",
+        );
     }
     Ok(())
 }

@@ -56,6 +56,9 @@ fn a_plan_tells_passes_before_anything_runs() {
     let output = place.kreplay(&["plan", "--device", "soft", "-c", many, "--passes", "3", "--json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(json["passes"].as_array().unwrap().len(), 6);
+    assert_eq!(json["passes"][0]["way"], "ranges");
+    assert!(json["batch"]["kernels"].as_u64().unwrap() > 1);
+    assert_eq!(json["batch"]["passes"].as_array().unwrap().len(), 6);
     assert_eq!(json["simulated"], true);
 }
 

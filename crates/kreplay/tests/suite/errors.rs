@@ -84,6 +84,8 @@ fn unknown_counters_end_with_120_before_the_program_runs() {
 #[test]
 fn what_is_not_implemented_says_so() {
     let place = Place::new();
+    let output = place.profile(&["--fence", "off"], &["print=never"]).output().unwrap();
+    expect(&output, 120, &["--fence off with --device soft", "not implemented", "hint: use --fence on"]);
     let output = place.profile(&["--cache", "flush"], &["print=never"]).output().unwrap();
     expect(&output, 120, &["--cache flush", "not implemented", "hint:"]);
     assert_eq!(stdout(&output), "");
@@ -102,7 +104,7 @@ fn reports_refuse_what_is_no_profile() {
     let mut newer = whole.clone();
     newer[63] += 1;
     fs::write(place.path("newer.kreplay"), &newer).unwrap();
-    expect(&place.kreplay(&["report", "newer.kreplay"]).output().unwrap(), 118, &["format version 2"]);
+    expect(&place.kreplay(&["report", "newer.kreplay"]).output().unwrap(), 118, &["format version 3"]);
     let output = place.kreplay(&["report", "run.kreplay", "-o", "run.kreplay"]).output().unwrap();
     expect(&output, 116, &["the profile itself"]);
     assert_eq!(fs::read(place.path("run.kreplay")).unwrap(), whole);
