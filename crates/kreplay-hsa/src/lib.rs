@@ -17,7 +17,6 @@
 mod abi;
 mod agent;
 pub mod counters;
-mod demangle;
 mod interceptor;
 mod load;
 mod tables;

@@ -30,6 +30,7 @@
 mod attach;
 mod connection;
 mod convert;
+mod demangle;
 mod error;
 mod filter;
 mod handshake;
@@ -41,6 +42,7 @@ mod session;
 mod settings;
 
 pub use attach::attach;
+pub use demangle::demangle;
 pub use error::SessionError;
 pub use filter::NameFilter;
 pub use link::{QUEUE_BYTES, STALL};

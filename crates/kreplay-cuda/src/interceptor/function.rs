@@ -102,7 +102,7 @@ impl Functions {
         let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
         FunctionInfo {
             collective: is_collective(&symbol),
-            kernel: KernelInfo { key: function.raw(), name: symbol },
+            kernel: KernelInfo { key: function.raw(), name: kreplay_session::demangle(&symbol).into() },
             layout: OnceLock::new(),
             function,
             decline,

@@ -61,7 +61,7 @@ impl Interceptor {
         }
         let kernel = match &function {
             Some(function) => function.kernel.clone(),
-            None => KernelInfo { key: call.function.raw(), name: symbol(data) },
+            None => KernelInfo { key: call.function.raw(), name: kreplay_session::demangle(&symbol(data)).into() },
         };
         let asked = asked.map_or_else(|| pass_by(driven, &kernel, data), Asked::Describe);
         let Asked::Describe(selected) = asked else { return };

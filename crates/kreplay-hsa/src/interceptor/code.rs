@@ -140,7 +140,7 @@ fn take(api: &Api, symbol: Symbol, contents: &mut Contents) -> Option<()> {
         SYMBOL_KERNEL => {
             let object = ask::<u64>(api, symbol, SYMBOL_INFO_KERNEL_OBJECT)?;
             let argument_bytes = ask::<u32>(api, symbol, SYMBOL_INFO_KERNARG_BYTES);
-            let name = crate::demangle::demangle(name.strip_suffix(".kd").unwrap_or(&name)).into();
+            let name = kreplay_session::demangle(name.strip_suffix(".kd").unwrap_or(&name)).into();
             contents.kernels.push((object, Kernel { name, argument_bytes }));
         }
         SYMBOL_VARIABLE => {

@@ -228,7 +228,7 @@ impl Submission<'_> {
             traits: Traits {
                 // Work-groups that wait for each other need the queue that the program made for them.
                 decline: self.queue.cooperative.then_some(Decline::CooperativeMultiDevice),
-                collective: false,
+                ..Traits::default()
             },
         }
     }

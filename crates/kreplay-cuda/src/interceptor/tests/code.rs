@@ -56,3 +56,20 @@ fn printing_kernels_and_hidden_variables_decline() {
         assert_eq!(fake::launches(name), 1);
     }
 }
+
+#[test]
+fn names_are_shown_as_people_write_them_and_looked_up_as_they_are() {
+    let program = Program::new(2);
+    let mut elf = Elf::default();
+    let text = elf.section(".text._Z4showPj", 1, vec![0; 16]);
+    let showing = elf.symbol("_Z4showPj", 2, text, 0, 16);
+    let print = elf.symbol("vprintf", 2, 0, 0, 0);
+    elf.section(".nv.callgraph", 0x7000_0001, [showing.to_le_bytes(), print.to_le_bytes()].concat());
+    let image = elf.build();
+    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    let data = program.allocate(4096);
+    program.launch(increment("_Z4showPj"), "_Z4showPj", data, Stream::NULL, 0);
+    assert_eq!(&*program.last().kernel.name, "show(unsigned int*)");
+    assert_eq!(program.declined(), Some(kreplay_engine::Decline::UntrackedMemory), "its code was found");
+}
