@@ -269,6 +269,27 @@ fn csv_parses_and_has_the_values_of_json() {
 }
 
 #[test]
+fn flushed_caches_are_told_with_the_values() {
+    for (cache, told) in [(Cache::None, false), (Cache::Flush, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("job.kreplay");
+        let run = RunInfo {
+            command: vec!["./app".into()],
+            directory: "/home/user".into(),
+            host: "machine".into(),
+            settings: Settings { cache, ..Settings::default() },
+            start_unix_ns: 1_700_000_000_000_000_000,
+        };
+        drop(Writer::create(&path, Existing::Refuse, &run).unwrap());
+        let mut out = Vec::new();
+        let options = Options { format: Format::Table, by: By::Kernel, width: Some(100) };
+        write_report(&Reader::open(&path).unwrap(), &options, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.contains("filled with other data before each pass"), told, "{text}");
+    }
+}
+
+#[test]
 fn a_narrow_terminal_is_not_overrun() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("job.kreplay");

@@ -35,6 +35,11 @@ pub(crate) trait Backend {
         false
     }
 
+    /// Whether it can empty the caches before each pass (`--cache flush`).
+    fn flushes_caches(&self) -> bool {
+        false
+    }
+
     /// Variables that make a program load kreplay. `private` is a folder of this run that outlives the program.
     ///
     /// # Errors

@@ -54,6 +54,9 @@ pub(super) fn foot(overview: &Overview, out: &mut dyn Write) -> Result<(), Repor
     windows(overview, out)?;
     phases(overview, out)?;
     bytes(overview, out)?;
+    if overview.run.settings["cache"] == "flush" {
+        writeln!(out, "caches: the second-level cache was filled with other data before each pass")?;
+    }
     if overview.any_simulated() {
         writeln!(
             out,

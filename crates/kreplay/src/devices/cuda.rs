@@ -56,6 +56,10 @@ impl Backend for Cuda {
         found
     }
 
+    fn flushes_caches(&self) -> bool {
+        true
+    }
+
     fn environment(&self, _private: &Path) -> Result<Vec<(&'static str, OsString)>, ExpectedError> {
         Ok(vec![("CUDA_INJECTION64_PATH", libraries::find(libraries::INJECTED)?.into_os_string())])
     }

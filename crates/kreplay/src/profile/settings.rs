@@ -24,6 +24,12 @@ pub(super) fn settings(
     check_pattern("--kernel", options.kernel.as_deref())?;
     check_pattern("--exclude", options.exclude.as_deref())?;
     check_implemented(options, backend)?;
+    if options.cache == CacheChoice::Flush && options.window == WindowKindChoice::Batch {
+        return Err(ExpectedError::Usage {
+            what: "--cache flush and --window batch exclude each other".into(),
+            hint: "caches are flushed before a pass, not before each kernel of one; leave --window out".into(),
+        });
+    }
     if let Some(bytes) = options.chunk
         && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
     {
@@ -66,7 +72,10 @@ pub(super) fn settings(
             WindowKindChoice::Auto => WindowChoice::Auto,
         },
         fence: options.fence == FenceChoice::On,
-        cache: Cache::None,
+        cache: match options.cache {
+            CacheChoice::None => Cache::None,
+            CacheChoice::Flush => Cache::Flush,
+        },
         deadlines: Deadlines {
             drain_ms: options.drain_deadline,
             pass_ms: options.pass_deadline,
@@ -94,8 +103,9 @@ pub(super) fn settings(
 fn check_implemented(options: &ProfileOptions, backend: &dyn Backend) -> Result<(), ExpectedError> {
     let missing =
         |what: &str, hint: &str| Err(ExpectedError::NotImplemented { what: what.to_owned(), hint: hint.to_owned() });
-    if options.cache == CacheChoice::Flush {
-        return missing("--cache flush", "use --cache none");
+    if options.cache == CacheChoice::Flush && !backend.flushes_caches() {
+        let what = format!("--cache flush with --device {}", backend.name());
+        return missing(&what, "use --cache none; caches are flushed with --device cuda");
     }
     if options.fence == FenceChoice::Off && !backend.counts_unfenced() {
         let what = format!("--fence off with --device {}", backend.name());
@@ -114,4 +124,29 @@ fn check_pattern(option: &'static str, pattern: Option<&str>) -> Result<(), Expe
         pattern: pattern.to_owned(),
         why: error.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command, DeviceChoice};
+    use clap::Parser;
+
+    fn made(device: DeviceChoice, options: &[&str]) -> Result<Settings, ExpectedError> {
+        let words = ["kreplay", "profile"].iter().chain(options).chain(&["--", "true"]);
+        let Command::Profile(options) = Cli::try_parse_from(words).unwrap().command else { panic!("not a profile") };
+        settings(&options, crate::devices::choose(device).as_ref(), Vec::new())
+    }
+
+    #[test]
+    fn caches_are_flushed_where_that_can_be_done() {
+        assert_eq!(made(DeviceChoice::Cuda, &[]).unwrap().cache, Cache::None);
+        assert_eq!(made(DeviceChoice::Cuda, &["--cache", "flush"]).unwrap().cache, Cache::Flush);
+        for device in [DeviceChoice::Hsa, DeviceChoice::Soft] {
+            let refused = made(device, &["--cache", "flush"]).unwrap_err();
+            assert!(refused.to_string().contains("--cache flush with --device"), "{refused}");
+        }
+        let both = made(DeviceChoice::Cuda, &["--cache", "flush", "--window", "batch"]).unwrap_err();
+        assert!(both.to_string().contains("exclude each other"), "{both}");
+    }
 }

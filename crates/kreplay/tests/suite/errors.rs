@@ -87,7 +87,7 @@ fn what_is_not_implemented_says_so() {
     let output = place.profile(&["--fence", "off"], &["print=never"]).output().unwrap();
     expect(&output, 120, &["--fence off with --device soft", "not implemented", "hint: use --fence on"]);
     let output = place.profile(&["--cache", "flush"], &["print=never"]).output().unwrap();
-    expect(&output, 120, &["--cache flush", "not implemented", "hint:"]);
+    expect(&output, 120, &["--cache flush with --device soft", "not implemented", "hint: use --cache none"]);
     assert_eq!(stdout(&output), "");
 }
 
