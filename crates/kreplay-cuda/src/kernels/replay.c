@@ -8,6 +8,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned char u8;
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+typedef u64 u64x2 __attribute__((ext_vector_type(2)));
 
 #define GLOBAL __attribute__((address_space(1)))
 #define KERNEL __attribute__((nvptx_kernel))
@@ -87,15 +88,22 @@ INLINE void compare_tile(const struct entry* e, u64 offset, u32 lane, u32 chunk_
             if (rows >> row & 1) mark_lane(map, offset + row * ROW + lane * 16, chunk_shift);
         return;
     }
-    // The last tile of a range, or ranges that are not aligned to each other: 16 bytes a lane, byte by byte.
+    // The last tile of a range, or ranges that are not aligned to each other: 16 bytes a lane, at once where they can be.
     u64 end = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+    u64 whole = ((a | b) & 15) == 0 ? end & ~15ull : 0;
     for (u64 at = lane * 16; at < end; at += ROW) {
         u32 other = 0;
-        for (u64 byte = at; byte < at + 16 && byte < end; byte++) {
-            u8 x = *(const GLOBAL u8*)(a + byte), y = *(const GLOBAL u8*)(b + byte);
-            if (x != y) {
-                other = 1;
-                if (update) *(GLOBAL u8*)(b + byte) = x;
+        if (at < whole) {
+            u32x4 x = load16(a + at);
+            other = differ(x, load16(b + at));
+            if (update && other) store16(b + at, x);
+        } else {
+            for (u64 byte = at; byte < at + 16 && byte < end; byte++) {
+                u8 x = *(const GLOBAL u8*)(a + byte), y = *(const GLOBAL u8*)(b + byte);
+                if (x != y) {
+                    other = 1;
+                    if (update) *(GLOBAL u8*)(b + byte) = x;
+                }
             }
         }
         if (other) mark_lane(map, offset + at, chunk_shift);
@@ -158,13 +166,12 @@ KERNEL void kreplay_copy(const GLOBAL struct entry* table, u32 entries, u64 tile
 #define STEP_LOW 0xd6e8feb86659fd93ull
 #define STEP_HIGH 0xa0761d6478bd642full
 
-INLINE u64 keyed(u32x4 value, u64 key_low, u64 key_high) {
-    u64 low = (value.x | (u64)value.y << 32) ^ key_low;
-    u64 high = (value.z | (u64)value.w << 32) ^ key_high;
+INLINE u64 keyed(u64x2 value, u64 key_low, u64 key_high) {
+    u64 low = value.x ^ key_low, high = value.y ^ key_high;
     return low * high ^ __nvvm_mulhi_ull(low, high);
 }
 
-INLINE u64 mixed(u32x4 value, u64 place) { return keyed(value, KEY_LOW + place * STEP_LOW, KEY_HIGH + place * STEP_HIGH); }
+INLINE u64 mixed(u64x2 value, u64 place) { return keyed(value, KEY_LOW + place * STEP_LOW, KEY_HIGH + place * STEP_HIGH); }
 
 INLINE u64 warp_sum(u64 value) {
 #pragma unroll
@@ -181,11 +188,11 @@ INLINE void add_hash(GLOBAL u64* hashes, u64 chunk, u64 value) {
 }
 
 // 16 bytes at `address`, of which `count` are there; the rest is zero.
-INLINE u32x4 load_part(u64 address, u64 count) {
-    u32x4 value = {0, 0, 0, 0};
+INLINE u64x2 load_part(u64 address, u64 count) {
+    u64x2 value = {0, 0};
 #pragma unroll
     for (u32 byte = 0; byte < 16; byte++)
-        if (byte < count) value[byte / 4] |= (u32)*(const GLOBAL u8*)(address + byte) << (byte % 4 * 8);
+        if (byte < count) value[byte / 8] |= (u64)*(const GLOBAL u8*)(address + byte) << (byte % 8 * 8);
     return value;
 }
 
@@ -205,9 +212,11 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
         GLOBAL u64* hashes = out + e.out;
         u64 unit = offset / 16 + lane;
         if (left >= (1u << TILE_SHIFT) && (a & 15) == 0 && chunk_shift >= TILE_SHIFT) {
-            u32x4 x[ROWS];
+            // In halves of 64 bits, as they are used: words that are put together later are loaded twice by this compiler,
+            // and then the kernel runs at half the memory's speed.
+            u64x2 x[ROWS];
 #pragma unroll
-            for (int row = 0; row < ROWS; row++) x[row] = load16(a + row * ROW + lane * 16);
+            for (int row = 0; row < ROWS; row++) x[row] = *(const GLOBAL u64x2*)(a + row * ROW + lane * 16);
             // A tile lies in one chunk, so the keys of its rows are apart by a constant.
             u64 place = unit & units_of_chunk, sum = 0;
             u64 key_low = KEY_LOW + place * STEP_LOW, key_high = KEY_HIGH + place * STEP_HIGH;
