@@ -56,7 +56,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     let found = find_cupti(&Environment::of_process())?;
     let cupti = Arc::new(Cupti::load(&found)?);
     let mut settings = session.engine_settings();
-    let records = batches(session);
+    let records = batches(settings.window, session.settings().cache);
     if settings.window == WindowMode::Batch && !records {
         let message = "--cache flush needs a window for each kernel, so there are no batch windows";
         session.warn("no_batch_windows", message.into());
@@ -111,11 +111,10 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Whether launches go into batch windows. Only where they are asked for: a counted batch window that was a process's first
-/// and closed at its end has crashed a program in CUPTI, and what was done about it was not run on a GPU yet. The cache is
-/// flushed before a pass, not within one.
-fn batches(session: &Session) -> bool {
-    session.engine_settings().window == WindowMode::Batch && session.settings().cache != Cache::Flush
+/// Whether launches go into batch windows, where the user leaves the choice too. The cache is flushed before a pass, not
+/// within one, so there are none then.
+fn batches(window: WindowMode, cache: Cache) -> bool {
+    window != WindowMode::Kernel && cache != Cache::Flush
 }
 
 fn make_counters(
@@ -173,4 +172,16 @@ extern "C" fn at_exit() {
             session.finish();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batch_windows_are_used_unless_they_are_refused_or_caches_are_flushed() {
+        let answers = [WindowMode::Auto, WindowMode::Batch, WindowMode::Kernel]
+            .map(|window| (batches(window, Cache::None), batches(window, Cache::Flush)));
+        assert_eq!(answers, [(true, false), (true, false), (false, false)]);
+    }
 }
