@@ -169,10 +169,12 @@ pub trait Counters: Send + Sync + 'static {
     /// [`PlanError`].
     fn plan(&self, request: &Request) -> Result<Plan, PlanError>;
 
-    /// Whether dispatches that the program submits to its own queues are counted too, between `begin` and `end`, in the
-    /// order of `before` and `after`, without a fence around each. Then pass 0 of a batch window is counted; else it runs
-    /// uncounted, and every pass of the plan is a replay.
-    fn counts_program_queues(&self) -> bool {
+    /// Whether `pass`, a plan's first, can be the program's own: dispatches that it submits to its own queues are counted
+    /// too, between `begin` and `end`, each between its `before` and `after`. These may wait for every queue of the
+    /// device: nothing else is submitted between the two. Then pass 0 of a batch window is counted, and a plan of this
+    /// pass alone needs no replay at all; else pass 0 runs uncounted, and every pass of the plan is a replay.
+    fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
+        let _ = pass;
         false
     }
 
@@ -182,6 +184,12 @@ pub trait Counters: Send + Sync + 'static {
     fn counts_every_launch(&self, plan: &Plan) -> bool {
         let _ = plan;
         false
+    }
+
+    /// Most dispatches that a window of this plan should hold: images of counters grow with it.
+    fn most_dispatches(&self, plan: &Plan) -> u32 {
+        let _ = plan;
+        u32::MAX
     }
 
     /// A window of at most `dispatches` dispatches begins.

@@ -45,6 +45,8 @@ pub enum ClosingReason {
     Time,
     /// Many launches followed that are not selected and that its counters would count all the same.
     Sparse,
+    /// A dispatch came that the policy runs another number of times.
+    Policy,
     /// Something came that cannot be recorded.
     Unrecordable,
     /// The program ends.

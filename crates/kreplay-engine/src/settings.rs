@@ -52,10 +52,11 @@ pub enum WindowMode {
     Auto,
 }
 
-/// How long a batch window may get.
+/// How long a batch window may get. Within these limits the engine chooses how many dispatches it holds, so that switching
+/// the counters takes about a tenth of the passes' time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {
-    /// Most dispatches that are counted.
+    /// Most dispatches that are counted; [`crate::Counters::most_dispatches`] may lower it.
     pub dispatches: u32,
     /// Most entries in all: dispatches that are not selected and memory operations are recorded too.
     pub entries: u32,
@@ -65,9 +66,16 @@ pub struct BatchLimits {
     pub time: Duration,
 }
 
+impl BatchLimits {
+    /// How many dispatches a window is expected to hold, for planners: programs often close one early.
+    pub fn expected(&self) -> u32 {
+        self.dispatches.clamp(1, 500)
+    }
+}
+
 impl Default for BatchLimits {
     fn default() -> Self {
-        Self { dispatches: 500, entries: 10_000, bytes: 256 << 20, time: Duration::from_secs(2) }
+        Self { dispatches: 2000, entries: 10_000, bytes: 256 << 20, time: Duration::from_secs(2) }
     }
 }
 
@@ -88,7 +96,8 @@ pub struct Settings {
     pub reach: Reach,
     /// Which windows are used.
     pub window: WindowMode,
-    /// How long a batch window may get.
+    /// How long a batch window may get. Within these limits the engine chooses how many dispatches it holds, so that switching
+    /// the counters takes about a tenth of the passes' time.
     pub batch: BatchLimits,
     /// Chunk size.
     pub chunk: Chunk,

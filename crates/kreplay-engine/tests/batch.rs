@@ -256,7 +256,7 @@ fn counters_that_need_fences_count_replays_only() {
         calls.push("end".into());
         calls
     };
-    let mut expected = vec!["open 500".to_owned()];
+    let mut expected = vec!["open 50".to_owned()];
     expected.extend(pass(0));
     expected.extend(pass(1));
     expected.push("collect".into());

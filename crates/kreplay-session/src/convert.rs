@@ -110,6 +110,7 @@ fn closing(reason: engine::ClosingReason) -> &'static str {
         engine::ClosingReason::Bytes => "bytes",
         engine::ClosingReason::Time => "time",
         engine::ClosingReason::Sparse => "sparse",
+        engine::ClosingReason::Policy => "policy",
         engine::ClosingReason::Unrecordable => "unrecordable",
         engine::ClosingReason::Exit => "exit",
         engine::ClosingReason::Failed => "failed",

@@ -43,7 +43,7 @@ pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
         let request = Request { names: names.clone(), repeat: options.passes, dispatches: kernels };
         Ok(Planned { kernels, plan: source.plan(&request)? })
     };
-    let (single, batch) = (planned(1)?, planned(BatchLimits::default().dispatches)?);
+    let (single, batch) = (planned(1)?, planned(BatchLimits::default().expected())?);
     output::to_stdout(|out| {
         if options.json { json(&*source, &single, &batch, out) } else { lines(&*source, &single, &batch, out) }
     })?;

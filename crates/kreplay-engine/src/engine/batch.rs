@@ -1,9 +1,11 @@
 //! Batch windows, as launches and memory operations go by.
 
 use super::launch::Judged;
+use super::open_batch::OpenBatch;
 use super::{Decision, Engine, Refusal, RunGuard};
 use crate::gate::{Alone, Shared};
 use crate::lock::lock;
+use crate::shadow::Footprint;
 use crate::timing::Stopwatch;
 use crate::window::{Batch, HeldFree, Recorded};
 use crate::{
@@ -11,7 +13,6 @@ use crate::{
     WindowMode, thread,
 };
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Looks at a window that other threads fill, before a launch declines.
@@ -40,7 +41,7 @@ fn batches<A: Agent>(agent: &A, description: &AgentDescription, settings: &Setti
 
 /// How many dispatches a window of this agent is expected to hold, for the planner.
 pub(super) fn expected_dispatches<A: Agent>(agent: &A, settings: &Settings) -> u32 {
-    if batches(agent, &agent.describe(), settings) { settings.batch.dispatches.max(1) } else { 1 }
+    if batches(agent, &agent.describe(), settings) { settings.batch.expected() } else { 1 }
 }
 
 impl<A: Agent> Engine<A> {
@@ -48,24 +49,26 @@ impl<A: Agent> Engine<A> {
     /// [`Engine::operation`], but an open batch window records it if it can, and else is closed first.
     /// What it writes is told to [`Engine::region_written`] in any case, while the guard is held.
     pub fn memory_operation(self: &Arc<Self>, operation: Operation<'_, A::Work>) -> RunGuard<A> {
-        if self.gate.entered() || !self.batches() || matches!(operation, Operation::Reads) {
+        if self.gate.entered() {
             return RunGuard::new(self.gate.share());
         }
-        if let Operation::Repeatable(record) = operation {
-            let hold = self.gate.share();
-            if !self.batch_open.load(Ordering::Relaxed) {
-                return RunGuard::new(hold);
+        let hold = self.gate.share();
+        match (self.open_batch_now(), operation) {
+            (OpenBatch::Nothing, _) | (OpenBatch::Recording, Operation::Reads) => return RunGuard::new(hold),
+            (OpenBatch::InLine, _) => return self.beside(hold),
+            (OpenBatch::Recording, Operation::Other) => drop(hold),
+            (OpenBatch::Recording, Operation::Repeatable(record)) => {
+                if let Some(turn) = self.turn()
+                    && let Some(work) = record()
+                    && let Some(batch) = &mut *lock(&self.batch)
+                {
+                    batch.record_operation(work);
+                    return RunGuard::recorded(hold, turn);
+                }
+                drop(hold);
             }
-            if let Some(turn) = self.turn()
-                && let Some(work) = record()
-                && let Some(batch) = &mut *lock(&self.batch)
-            {
-                batch.record_operation(work);
-                return RunGuard::recorded(hold, turn);
-            }
-            drop(hold);
         }
-        RunGuard::new(self.share_outside(ClosingReason::Unrecordable))
+        self.outside(ClosingReason::Unrecordable)
     }
 
     /// The program frees a region. While a batch window is open the recorded work needs its memory: the free is held
@@ -74,16 +77,16 @@ impl<A: Agent> Engine<A> {
     /// # Errors
     /// `free` itself, when no batch window is open: retire the region and free it now.
     pub fn hold_free(&self, free: HeldFree) -> Result<(), HeldFree> {
-        if !self.batch_open.load(Ordering::Relaxed) || self.gate.owned() {
+        if self.open_batch_now() != OpenBatch::Recording || self.gate.owned() {
             return Err(free);
         }
         let _hold = self.gate.share();
         match &mut *lock(&self.batch) {
-            Some(batch) => {
+            Some(batch) if batch.records() => {
                 batch.hold_free(free);
                 Ok(())
             }
-            None => Err(free),
+            _ => Err(free),
         }
     }
 
@@ -98,9 +101,15 @@ impl<A: Agent> Engine<A> {
         self.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&self.plan))
     }
 
-    /// Whether a batch window is open. It changes only while the gate is held alone.
-    pub(super) fn batch_is_open(&self) -> bool {
-        self.batch_open.load(Ordering::Relaxed)
+    /// Most dispatches that any batch window may hold.
+    pub(crate) fn most_dispatches(&self) -> u32 {
+        let counters = self.counters.as_ref().map_or(u32::MAX, |counters| counters.most_dispatches(&self.plan));
+        self.process.settings.batch.dispatches.min(counters).max(1)
+    }
+
+    /// Which batch window is open. It changes only while the gate is held alone.
+    pub(super) fn open_batch_now(&self) -> OpenBatch {
+        self.open_batch.get()
     }
 
     /// Whether dispatches go into batch windows.
@@ -118,9 +127,16 @@ impl<A: Agent> Engine<A> {
         record: &mut Option<impl FnOnce() -> Result<A::Work, Decline>>,
     ) -> Result<Option<Decision<A>>, Refusal> {
         let passes = match judged {
+            Ok(Judged { passes: 1, until: false }) if self.counts_in_line() => {
+                let (hold, turn) = self.place_in_batch(1, 1, info)?;
+                return Ok(Some(self.record_dispatch(id, start, info, None, hold, turn)));
+            }
+            // Its kernel window closes what is open.
+            Ok(_) if !self.batches() => return Ok(None),
             Ok(judged) if judged.passes > 1 && !judged.until && !info.traits.own_window => judged.passes,
             _ => {
-                self.close_batch(ClosingReason::Unrecordable);
+                let policy = judged.is_ok() && !info.traits.own_window;
+                self.close_batch(if policy { ClosingReason::Policy } else { ClosingReason::Unrecordable });
                 return Ok(None);
             }
         };
@@ -133,7 +149,7 @@ impl<A: Agent> Engine<A> {
             }
         };
         let (hold, turn) = self.place_in_batch(passes, 1, info)?;
-        Ok(Some(self.record_dispatch(id, start, info, work, hold, turn)))
+        Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)))
     }
 
     /// A batch window of `passes` passes that takes `count` dispatches more, opened for the launch that `info` describes
@@ -152,7 +168,7 @@ impl<A: Agent> Engine<A> {
             };
             let (takes, closing) = match &*lock(&self.batch) {
                 None => (false, None),
-                Some(batch) if batch.passes() != passes => (false, Some(ClosingReason::Unrecordable)),
+                Some(batch) if batch.passes() != passes => (false, Some(ClosingReason::Policy)),
                 Some(batch) => (batch.full_for(count).is_none(), batch.full_for(count)),
             };
             if takes {
@@ -161,7 +177,7 @@ impl<A: Agent> Engine<A> {
             drop((turn, hold));
             if let Some(reason) = closing {
                 self.close_batch(reason);
-            } else if let Some(alone) = self.open_batch(passes, info)? {
+            } else if let Some(alone) = self.open_batch(passes, count, info)? {
                 // The first entry goes in before anybody can fill or close the window.
                 let hold = alone.downgrade();
                 if let Some(turn) = self.turn() {
@@ -173,13 +189,14 @@ impl<A: Agent> Engine<A> {
         Err(Refusal::new(Decline::DrainTimeout, "no batch window could be had beside the other threads' launches"))
     }
 
-    /// Puts a dispatch into the window, which is open and takes it: the caller holds the gate and the turn.
+    /// Puts a dispatch into the window, which is open and takes it: the caller holds the gate and the turn. There is work
+    /// if it records.
     fn record_dispatch(
         self: &Arc<Self>,
         id: DispatchId,
         start: Duration,
         info: &DispatchInfo,
-        work: A::Work,
+        work: Option<A::Work>,
         hold: Shared,
         turn: Alone,
     ) -> Decision<A> {
@@ -192,11 +209,21 @@ impl<A: Agent> Engine<A> {
     }
 
     /// For a launch that [`Engine::select`] refused: the guard to hold while the program submits it. `None` while a batch
-    /// window is open, which has to record the launch: describe it to [`Engine::dispatch_unselected`].
+    /// window is open that has to record the launch: describe it to [`Engine::dispatch_unselected`].
     pub fn pass_by(&self) -> Option<RunGuard<A>> {
+        let within = self.gate.entered();
         let hold = self.gate.share();
-        // Changes only while the gate is held alone.
-        (!self.batch_open.load(Ordering::Relaxed)).then(|| self.unseen(hold))
+        match self.open_batch_now() {
+            OpenBatch::InLine if !within => Some(self.unseen(match self.beside_launch(hold) {
+                Ok(guard) => guard,
+                Err(reason) => {
+                    self.close_batch(reason);
+                    self.outside(reason)
+                }
+            })),
+            OpenBatch::Nothing | OpenBatch::InLine => Some(self.unseen(RunGuard::new(hold))),
+            OpenBatch::Recording => None,
+        }
     }
 
     /// As [`Engine::dispatch`], for a launch that [`Engine::select`] refused: an open batch window records it too.
@@ -208,10 +235,10 @@ impl<A: Agent> Engine<A> {
         if self.gate.entered() {
             return self.run();
         }
-        let hold = self.gate.share();
-        if !self.batch_open.load(Ordering::Relaxed) {
-            return Decision::Run(self.unseen(hold));
+        if let Some(guard) = self.pass_by() {
+            return Decision::Run(guard);
         }
+        let hold = self.gate.share();
         let special = info.traits.decline.is_some() || info.traits.collective || info.traits.own_window;
         let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();
         let full = lock(&self.batch).as_ref().and_then(Batch::full_for_unselected);
@@ -230,12 +257,12 @@ impl<A: Agent> Engine<A> {
     }
 
     /// One launch or operation is recorded and submitted at a time, so that the list is in the order of submission.
-    fn turn(&self) -> Option<Alone> {
+    pub(super) fn turn(&self) -> Option<Alone> {
         self.turn.close(Instant::now() + self.process.settings.drain_deadline)
     }
 
     /// Opens a window and keeps the gate; `None` when another thread has opened one.
-    fn open_batch(self: &Arc<Self>, passes: u32, info: &DispatchInfo) -> Result<Option<Alone>, Refusal> {
+    fn open_batch(self: &Arc<Self>, passes: u32, count: u32, info: &DispatchInfo) -> Result<Option<Alone>, Refusal> {
         let mut phases = Phases::default();
         let mut watch = Stopwatch::start();
         let alone = self.enter();
@@ -244,42 +271,26 @@ impl<A: Agent> Engine<A> {
         if lock(&self.batch).is_some() {
             return Ok(None);
         }
-        let (footprint, _) = self.snapshot_place(info, true)?;
+        let footprint = match passes {
+            1 => Footprint::default(),
+            _ => self.snapshot_place(info, true)?.0,
+        };
         watch.lap(&mut phases.capture);
-        let (batch, alone) = Batch::open(Arc::clone(self), alone, footprint, phases, passes, info)?;
+        let (batch, alone) = Batch::open(Arc::clone(self), alone, footprint, phases, passes, count, info)?;
+        self.open_batch.set(if batch.records() { OpenBatch::Recording } else { OpenBatch::InLine });
         *lock(&self.batch) = Some(batch);
-        self.batch_open.store(true, Ordering::Relaxed);
         Ok(alone)
-    }
-
-    /// The gate, shared, for something that no batch window holds: an open one is closed for `reason` first, and another
-    /// that a launch of another thread has opened meanwhile, too. What a thread does within a hold of its own belongs to
-    /// that.
-    pub(super) fn share_outside(&self, reason: ClosingReason) -> Shared {
-        let within = self.gate.entered();
-        let deadline = Instant::now() + self.process.settings.drain_deadline;
-        loop {
-            self.close_batch(reason);
-            let hold = self.gate.share();
-            if within || !self.batch_is_open() {
-                return hold;
-            }
-            if Instant::now() >= deadline {
-                self.spoil_batch();
-                return hold;
-            }
-        }
     }
 
     /// Closes the batch window, if one is open and this thread can have the agent alone.
     pub(super) fn close_batch(&self, reason: ClosingReason) {
-        if !self.batch_open.load(Ordering::Relaxed) || self.gate.entered() {
+        if self.open_batch_now() == OpenBatch::Nothing || self.gate.entered() {
             return;
         }
         let deadline = Instant::now() + self.process.settings.drain_deadline;
         let Some(alone) = self.gate.close(deadline) else { return self.spoil_batch() };
         let Some(batch) = lock(&self.batch).take() else { return };
-        self.batch_open.store(false, Ordering::Relaxed);
+        self.open_batch.set(OpenBatch::Nothing);
         // Pass 0 is what the program launched since the window opened.
         match self.agent.drain(Instant::now() + self.process.settings.pass_deadline) {
             Ok(()) => batch.close(alone, reason),
@@ -288,6 +299,13 @@ impl<A: Agent> Engine<A> {
                 drop(alone);
                 batch.abandon(refusal);
             }
+        }
+    }
+
+    /// As [`Engine::close_batch`], if the window records.
+    pub(super) fn close_recording(&self, reason: ClosingReason) {
+        if self.open_batch_now() == OpenBatch::Recording {
+            self.close_batch(reason);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What interceptors report beside launches: regions, code, writes by calls.
 
+use super::open_batch::OpenBatch;
 use super::{Engine, Event, RunGuard};
 use crate::inventory::{Inventory, Live};
 use crate::lock::lock;
@@ -20,7 +21,7 @@ impl<A: Agent> Engine<A> {
             self.tell(vec![Event::Warn("region_displaced", message)]);
         }
         self.gone(&displaced);
-        if !displaced.is_empty() {
+        if !displaced.is_empty() && self.open_batch_now() == OpenBatch::Recording {
             self.spoil_batch();
         }
         generation
@@ -74,13 +75,18 @@ impl<A: Agent> Engine<A> {
     /// submitted: hold the guard until it was. Waits while a window of another thread is open, so that the operation
     /// cannot fall into it; the agent's [`Agent::drain`] waits for its completion.
     ///
-    /// An open batch window is closed first: see [`Engine::memory_operation`] for operations that need not do that.
+    /// An open batch window that records is closed first: see [`Engine::memory_operation`] for operations that need not do
+    /// that. One of a single pass goes on.
     pub fn operation(self: &Arc<Self>) -> RunGuard<A> {
-        RunGuard::new(self.share_outside(ClosingReason::Unrecordable))
+        self.outside(ClosingReason::Unrecordable)
     }
 
-    /// Memory goes away. From within an operation of this thread the window cannot be closed.
+    /// Memory goes away that a window which records still needs. From within an operation of this thread the window cannot
+    /// be closed.
     fn close_or_spoil(&self) {
+        if self.open_batch_now() != OpenBatch::Recording {
+            return;
+        }
         if self.gate.entered() {
             self.spoil_batch();
         } else {

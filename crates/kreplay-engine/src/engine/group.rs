@@ -1,5 +1,6 @@
 //! Several launches in one submission: the interceptor cannot stand between them.
 
+use super::open_batch::OpenBatch;
 use super::{Engine, Refusal, RunGuard};
 use crate::lock::lock;
 use crate::window::Recorded;
@@ -42,8 +43,7 @@ impl<A: Agent> Engine<A> {
             };
             self.declined(id, start, info, self.plan.passes.len() as u32, Phases::default(), refusal);
         }
-        let hold = self.share_outside(crate::ClosingReason::Unrecordable);
-        self.unseen(hold)
+        self.unseen(self.outside(crate::ClosingReason::Unrecordable))
     }
 
     /// Records all of them, or none; then the place of the one that refused, where it is one, and why.
@@ -54,13 +54,13 @@ impl<A: Agent> Engine<A> {
         selected: &[Option<DispatchId>],
     ) -> Result<RunGuard<A>, (Option<usize>, Refusal)> {
         let all = |detail: &str| (None, Refusal::new(Decline::MultiPacket, detail));
-        if !self.batches() || self.gate.entered() {
+        if !(self.batches() || self.counts_in_line()) || self.gate.entered() {
             return Err(all(""));
         }
-        if selected.iter().all(Option::is_none) && !self.batch_is_open() {
+        if selected.iter().all(Option::is_none) && self.open_batch_now() != OpenBatch::Recording {
             return Err(all(""));
         }
-        if self.counters.as_ref().is_some_and(|counters| counters.counts_program_queues()) {
+        if self.counts_own_launches() {
             return Err(all("launches that are submitted together cannot be counted one by one as they run"));
         }
         let mut passes = None;
@@ -84,7 +84,7 @@ impl<A: Agent> Engine<A> {
             ready.push(Ready { work, info: member.info, selected: *selected });
         }
         let count = if self.counts_every_launch() { ready.len() } else { selected.iter().flatten().count() } as u32;
-        if count > self.process.settings.batch.dispatches.max(1) {
+        if count > self.most_dispatches() {
             return Err(all("more launches than a window holds were submitted at once"));
         }
         let first = ready.iter().find(|ready| ready.selected.is_some()).or(ready.first());
@@ -97,7 +97,7 @@ impl<A: Agent> Engine<A> {
                 match selected {
                     Some(id) => {
                         let dispatch = Recorded { id, start, info, thread: thread::system_number() };
-                        batch.record_dispatch(work, dispatch);
+                        batch.record_dispatch(Some(work), dispatch);
                     }
                     None => batch.record_unselected(work),
                 }

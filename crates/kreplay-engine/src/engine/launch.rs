@@ -1,8 +1,9 @@
 //! A launch by the program: filter, policy, verdict.
 
 use super::batch::MOST_LOOKS;
+use super::open_batch::OpenBatch;
 use super::{Decision, Engine, Event, Looked, RunGuard};
-use crate::gate::{Alone, Shared};
+use crate::gate::Alone;
 use crate::inventory::Live;
 use crate::lock::lock;
 use crate::shadow::{Footprint, Placing, Unplaced};
@@ -80,7 +81,7 @@ impl<A: Agent> Engine<A> {
         info: &DispatchInfo,
         record: impl FnOnce() -> Result<A::Work, Decline>,
     ) -> Decision<A> {
-        let batches = self.batches();
+        let batches = self.batches() || self.counts_in_line();
         let start = self.process.elapsed();
         let mut phases = Phases::default();
         let judged = self.judge(info);
@@ -108,16 +109,15 @@ impl<A: Agent> Engine<A> {
 
     /// The program's own launch, as it is, outside windows. What it writes is not seen.
     pub(super) fn run(self: &Arc<Self>) -> Decision<A> {
-        let hold = self.share_outside(ClosingReason::Unrecordable);
-        Decision::Run(self.unseen(hold))
+        Decision::Run(self.unseen(self.outside(ClosingReason::Unrecordable)))
     }
 
-    /// The guard of a launch whose writes are not seen.
-    pub(super) fn unseen(&self, hold: Shared) -> RunGuard<A> {
+    /// The guard is of a launch whose writes are not seen.
+    pub(super) fn unseen(&self, guard: RunGuard<A>) -> RunGuard<A> {
         if self.process.settings.shadow == ShadowMode::Trusted {
             self.stale.everything();
         }
-        RunGuard::new(hold)
+        guard
     }
 
     /// Whether it can be replayed at all, and in how many passes. Asks the policy, once.
@@ -182,7 +182,7 @@ impl<A: Agent> Engine<A> {
     fn enter_outside(self: &Arc<Self>) -> Result<Alone, Refusal> {
         for _ in 0..MOST_LOOKS {
             let alone = self.enter()?;
-            if !self.batch_is_open() {
+            if self.open_batch_now() == OpenBatch::Nothing {
                 return Ok(alone);
             }
             drop(alone);

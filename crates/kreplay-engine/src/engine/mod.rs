@@ -4,7 +4,9 @@ mod batch;
 mod decision;
 mod events;
 mod group;
+mod in_line;
 mod launch;
+mod open_batch;
 mod outbox;
 mod reach;
 mod trust;
@@ -21,10 +23,11 @@ use crate::gate::Gate;
 use crate::inventory::Inventory;
 use crate::lock::lock;
 use crate::shadow::{Shadow, StaleLog};
-use crate::window::Batch;
+use crate::window::{Batch, Length};
 use crate::{
     Agent, AgentDescription, AgentRecord, ClosingReason, Counters, Plan, PlanError, PlannedPass, Process, Way,
 };
+use open_batch::OpenBatchCell;
 use outbox::Outbox;
 use reach::ReachTable;
 use std::collections::BTreeSet;
@@ -55,8 +58,9 @@ pub struct Engine<A: Agent> {
     /// Work of a window that was given up may still be running.
     pub(crate) unsettled: AtomicBool,
     pub(crate) batch: Mutex<Option<Batch<A>>>,
-    /// Whether there is one; changes only while the gate is held alone.
-    batch_open: AtomicBool,
+    /// How long the next batch window is.
+    pub(crate) length: Mutex<Length>,
+    open_batch: OpenBatchCell,
     /// Held alone by the launch that is being recorded and submitted.
     turn: Arc<Gate>,
     finished: AtomicBool,
@@ -103,7 +107,8 @@ impl<A: Agent> Engine<A> {
             lost: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
             batch: Mutex::default(),
-            batch_open: AtomicBool::new(false),
+            length: Mutex::default(),
+            open_batch: OpenBatchCell::default(),
             turn: Arc::default(),
             finished: AtomicBool::new(false),
             outbox: Outbox::default(),
@@ -152,7 +157,7 @@ impl<A: Agent> Engine<A> {
         if self.gate.owned() {
             return 0;
         }
-        self.close_batch(ClosingReason::Unrecordable);
+        self.close_recording(ClosingReason::Unrecordable);
         let _hold = self.gate.share();
         let freed = lock(&self.shadow).release_all();
         self.process.staging.trim(self.description.id);

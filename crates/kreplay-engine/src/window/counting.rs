@@ -3,6 +3,7 @@
 use crate::engine::Readings;
 use crate::{Counters, CountersError, Plan, PlannedPass};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Drives the counters of one window and notes what failed.
 pub(crate) struct Counting {
@@ -12,6 +13,8 @@ pub(crate) struct Counting {
     /// The pass being counted has lost values.
     spoiled: bool,
     counted: u32,
+    /// Beginning and ending each counted pass, in order.
+    switches: Vec<Duration>,
     notes: Vec<String>,
 }
 
@@ -25,15 +28,26 @@ impl Counting {
         if let Some(counters) = counters {
             counters.open(plan, dispatches)?;
         }
-        Ok(Self { counters: counters.cloned(), running: false, spoiled: false, counted: 0, notes: Vec::new() })
+        Ok(Self {
+            counters: counters.cloned(),
+            running: false,
+            spoiled: false,
+            counted: 0,
+            switches: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// Pass `number` begins. `planned` is what it counts; `None` runs it uncounted.
     pub(crate) fn begin(&mut self, number: u32, planned: Option<&PlannedPass>) {
         let Some(counters) = &self.counters else { return };
         let Some(planned) = planned else { return };
+        let start = Instant::now();
         match counters.begin(planned) {
-            Ok(()) => (self.running, self.spoiled) = (true, false),
+            Ok(()) => {
+                (self.running, self.spoiled) = (true, false);
+                self.switches.push(start.elapsed());
+            }
             Err(error) => self.notes.push(format!("pass {number} ran uncounted: {error}")),
         }
     }
@@ -63,12 +77,17 @@ impl Counting {
         }
     }
 
-    /// The pass ends.
+    /// The pass ends. Where what was submitted has ended before, the times tell what switching costs.
     pub(crate) fn end(&mut self) {
         if !std::mem::take(&mut self.running) {
             return;
         }
-        match self.counters.as_ref().map(|counters| counters.end()) {
+        let start = Instant::now();
+        let ended = self.counters.as_ref().map(|counters| counters.end());
+        if let Some(switch) = self.switches.last_mut() {
+            *switch += start.elapsed();
+        }
+        match ended {
             Some(Err(error)) => self.notes.push(format!("values of a pass are lost: {error}")),
             _ if self.spoiled => {}
             _ => self.counted += 1,
@@ -92,6 +111,11 @@ impl Counting {
         if let Some(counters) = self.counters.take() {
             counters.abandon();
         }
+    }
+
+    /// How long beginning and ending took, for each counted pass.
+    pub(crate) fn switches(&self) -> &[Duration] {
+        &self.switches
     }
 
     /// What failed.

@@ -38,7 +38,7 @@ mod open;
 mod passes;
 mod repair;
 
-pub(crate) use batch::{Batch, HeldFree, Recorded};
+pub(crate) use batch::{Batch, HeldFree, Length, Recorded};
 pub(crate) use open::Admitted;
 
 use crate::engine::{Engine, Looked, Refusal};

@@ -96,6 +96,12 @@ fn windows(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> 
         let mut part = format!("{} {}", of_kind.len(), window_kind_name(kind));
         if kind == WindowKind::Batch {
             part.push_str(&format!(" with {:.1} kernels each", dispatches as f64 / of_kind.len() as f64));
+            let lengths = of_kind.iter().map(|window| window.dispatches);
+            if let (Some(least), Some(most)) = (lengths.clone().min(), lengths.max())
+                && least < most
+            {
+                part.push_str(&format!(", {least} to {most}"));
+            }
         }
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         for window in of_kind.iter().filter(|window| window.closed_by != "done") {

@@ -1,6 +1,7 @@
 //! The end of a batch window: the replays, the post image, the records.
 
 use super::Batch;
+use super::length::WindowCost;
 use super::post::Post;
 use crate::engine::{Belief, Event, Readings, Refusal};
 use crate::gate::Alone;
@@ -11,6 +12,7 @@ use crate::{
     Agent, AgentError, Bytes, ClosingReason, Decline, DispatchRecord, Move, Outcome, Phases, Range, Towards,
     VerifyMode, WindowKind, WindowStatus,
 };
+use std::time::Instant;
 
 impl<A: Agent> Batch<A> {
     /// Replays what was recorded and tells what happened. The gate is held alone, the agent is drained.
@@ -25,7 +27,8 @@ impl<A: Agent> Batch<A> {
                 self.core.counting.abandon();
                 Some(refusal)
             }
-            None => self.replay().err(),
+            None if self.records() => self.replay().err(),
+            None => None,
         };
         self.finish(reason, refusal);
     }
@@ -100,6 +103,8 @@ impl<A: Agent> Batch<A> {
             self.core.outputs = Outputs::of(ranges.to_vec());
         }
         self.core.bytes.compared += self.core.outputs.hash(&*agent, 0, chunk)?;
+        self.core.answer_outputs()?;
+        self.core.lap(|phases| &mut phases.verify);
         let first = u32::from(self.first_counted);
         for (run, planned) in (1..).zip(first..self.passes) {
             self.core.dirty = true;
@@ -111,6 +116,7 @@ impl<A: Agent> Batch<A> {
             if let Some(dispatch) = self.dispatches.first() {
                 self.core.begin_counting(&dispatch.info, planned);
             }
+            let start = Instant::now();
             for entry in &self.entries {
                 if let Some(index) = entry.dispatch {
                     self.core.counting.before(index);
@@ -120,13 +126,15 @@ impl<A: Agent> Batch<A> {
                     self.core.counting.after(index);
                 }
             }
+            // Each pass has a deadline of its own, and its time is told from the counters' and the checks'.
+            agent.settle(self.core.deadline())?;
+            self.replayed += start.elapsed();
             self.core.counting.end();
             self.core.lap(|phases| &mut phases.passes);
             self.core.bytes.compared += self.core.outputs.hash(&*agent, run, chunk)?;
             if verify == VerifyMode::All {
                 self.core.find_escapes(run)?;
             }
-            // Also waits for the pass, so that each has a deadline of its own.
             self.core.answer_outputs()?;
             self.core.lap(|phases| &mut phases.verify);
         }
@@ -228,9 +236,23 @@ impl<A: Agent> Batch<A> {
         refusal
     }
 
+    /// What it cost, for the length of the next.
+    fn cost(&self) -> WindowCost {
+        let Phases { capture, compare, restore, verify, commit, .. } = self.core.phases;
+        WindowCost {
+            dispatches: self.dispatches.len() as u32,
+            switches: self.core.counting.switches().to_vec(),
+            memory: capture + compare + restore + verify + commit,
+            run: if self.records() { self.replayed } else { self.opened.elapsed() },
+        }
+    }
+
     fn finish(mut self, reason: ClosingReason, refusal: Option<Refusal>) {
         let engine = self.core.engine.clone();
         let readings = Readings::new(self.dispatches.iter().map(|dispatch| dispatch.id).collect());
+        if refusal.is_none() {
+            lock(&engine.length).learn(&self.cost());
+        }
         let counted = self.core.counting.collect(&readings);
         self.core.release();
         // What the program freed within the window goes now; these calls come back as events of their own.
@@ -245,6 +267,7 @@ impl<A: Agent> Batch<A> {
                 }
                 (Outcome::Declined { reason, detail }, 0)
             }
+            None if !self.records() => (Outcome::Counted, 1),
             None => (Outcome::Replayed, self.passes),
         };
         let mut events: Vec<Event> = self.core.warnings.drain(..).map(|(key, text)| Event::Warn(key, text)).collect();
@@ -254,7 +277,7 @@ impl<A: Agent> Batch<A> {
         if counted {
             events.push(Event::Readings(readings));
         }
-        let operations = (self.entries.len() - self.dispatches.len()) as u32;
+        let operations = self.entries.iter().filter(|entry| entry.dispatch.is_none()).count() as u32;
         let dispatches = self.dispatches.len() as u32;
         let record = self.core.window_record(WindowKind::Batch, dispatches, operations, closing);
         events.push(Event::Window(Box::new(record)));

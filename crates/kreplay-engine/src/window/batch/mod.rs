@@ -19,12 +19,17 @@
 //! and at the program's end. If it cannot be replayed (no room for the post image, a launch that went by unrecorded)
 //! nothing is lost but the counters: its dispatches decline.
 //!
+//! A window of a single pass has neither snapshot nor list: its pass 0 is counted, and that is all.
+//!
 //! The content of a region born within the window is not defined at its birth, so it is not put back between the
 //! passes; only pass 0's content is, at the end.
 
 mod close;
 mod find;
+mod length;
 mod post;
+
+pub(crate) use length::Length;
 
 use super::core::{Core, Method};
 use super::counting::Counting;
@@ -68,9 +73,13 @@ pub(crate) struct Batch<A: Agent> {
     /// The counters count those too.
     every_launch: bool,
     passes: u32,
+    /// Most dispatches that it holds.
+    most: u32,
     /// Pass 0 is the first pass of the plan; else it is not counted and every pass of the plan is a replay.
     first_counted: bool,
     opened: Instant,
+    /// Running the list, in all passes that were replays.
+    replayed: Duration,
     recorded_bytes: u64,
     frees: Vec<HeldFree>,
     /// Why it will not be replayed.
@@ -80,16 +89,18 @@ pub(crate) struct Batch<A: Agent> {
 }
 
 impl<A: Agent> Batch<A> {
-    /// Takes the snapshot and begins pass 0. The gate is handed back, still held.
+    /// Takes the snapshot and begins pass 0, for at least `count` dispatches. The gate is handed back, still held.
     pub(crate) fn open(
         engine: Arc<Engine<A>>,
         alone: Alone,
         footprint: Footprint,
         phases: Phases,
         passes: u32,
+        count: u32,
         info: &DispatchInfo,
     ) -> Result<(Self, Option<Alone>), Refusal> {
-        let most = engine.process.settings.batch.dispatches;
+        let in_line = passes == 1;
+        let most = crate::lock::lock(&engine.length).next(engine.most_dispatches()).max(count);
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
             Ok(counting) => counting,
             Err(error) => {
@@ -97,14 +108,11 @@ impl<A: Agent> Batch<A> {
                 return Err(Refusal::new(Decline::CountersUnavailable, error));
             }
         };
-        let first_counted = match &engine.counters {
-            Some(counters) => counters.counts_program_queues(),
-            None => true,
-        };
+        let first_counted = engine.counters.is_none() || engine.counts_own_launches();
         let every_launch = engine.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&engine.plan));
-        let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, true);
-        debug_assert!(core.method == Method::Observed, "batch windows need compare");
-        let captured = core.capture();
+        let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, !in_line);
+        debug_assert!(in_line || core.method == Method::Observed, "batch windows need compare");
+        let captured = if in_line { Ok(()) } else { core.capture() };
         core.lap(|phases| &mut phases.capture);
         let begun = captured.and_then(|()| {
             if first_counted {
@@ -130,14 +138,25 @@ impl<A: Agent> Batch<A> {
             idle: 0,
             every_launch,
             passes,
+            most,
             first_counted,
             opened: Instant::now(),
+            replayed: Duration::ZERO,
             recorded_bytes: 0,
             frees: Vec::new(),
             spoiled: None,
             divergent: None,
         };
         Ok((batch, alone))
+    }
+
+    /// Whether it records what goes by; a window of a single pass does not.
+    pub(crate) fn records(&self) -> bool {
+        self.passes > 1
+    }
+
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.dispatches.is_empty()
     }
 
     /// Passes of each dispatch in it.
@@ -147,13 +166,11 @@ impl<A: Agent> Batch<A> {
 
     /// Why it takes nothing more, if so. It takes one entry at least.
     pub(crate) fn full(&self) -> Option<crate::ClosingReason> {
-        if self.entries.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let limits = self.core.engine.process.settings.batch;
-        if self.room_taken() >= u64::from(limits.dispatches.max(1))
-            || self.entries.len() as u64 >= u64::from(limits.entries.max(1))
-        {
+        if self.room_taken() >= u64::from(self.most) || self.entries.len() as u64 >= u64::from(limits.entries.max(1)) {
             return Some(crate::ClosingReason::Full);
         }
         if self.recorded_bytes >= limits.bytes {
@@ -164,8 +181,7 @@ impl<A: Agent> Batch<A> {
 
     /// Why it does not take `count` dispatches more, if so.
     pub(crate) fn full_for(&self, count: u32) -> Option<crate::ClosingReason> {
-        let most = self.core.engine.process.settings.batch.dispatches.max(1);
-        let fits = self.entries.is_empty() || self.room_taken() + u64::from(count) <= u64::from(most);
+        let fits = self.is_empty() || self.room_taken() + u64::from(count) <= u64::from(self.most);
         self.full().or((!fits).then_some(crate::ClosingReason::Full))
     }
 
@@ -180,12 +196,14 @@ impl<A: Agent> Batch<A> {
         self.dispatches.len() as u64 + if self.every_launch { u64::from(self.unselected) } else { 0 }
     }
 
-    /// A counted dispatch of the program follows. Returns its place.
-    pub(crate) fn record_dispatch(&mut self, work: A::Work, dispatch: Recorded) -> u32 {
+    /// A counted dispatch of the program follows, with what runs it again where the window records. Returns its place.
+    pub(crate) fn record_dispatch(&mut self, work: Option<A::Work>, dispatch: Recorded) -> u32 {
         let index = self.dispatches.len() as u32;
         self.dispatches.push(dispatch);
         self.idle = 0;
-        self.push(work, Some(index));
+        if let Some(work) = work {
+            self.push(work, Some(index));
+        }
         if self.first_counted {
             self.core.counting.before(index);
         }
@@ -199,10 +217,20 @@ impl<A: Agent> Batch<A> {
         }
     }
 
-    /// A launch that is not selected follows.
-    pub(crate) fn record_unselected(&mut self, work: A::Work) {
+    /// Whether launches that are not selected take up room.
+    pub(crate) fn counts_every_launch(&self) -> bool {
+        self.every_launch
+    }
+
+    /// A launch that is not selected goes by.
+    pub(crate) fn passed_by(&mut self) {
         self.unselected += 1;
         self.idle += 1;
+    }
+
+    /// A launch that is not selected follows.
+    pub(crate) fn record_unselected(&mut self, work: A::Work) {
+        self.passed_by();
         self.push(work, None);
     }
 
