@@ -1,5 +1,8 @@
-// The peer "CUPTI's own kernel replay": AutoRange with KernelReplay, around the launches of an in-place kernel.
-// range_replay RESIDENT_MIB DISPATCHES WRITTEN_KIB METRIC,METRIC,…   prints the loop's time in ms and the passes.
+// Peers by CUPTI's Range Profiler, around the launches of an in-place kernel; every launch is a range (AutoRange).
+// range_replay RESIDENT_MIB DISPATCHES WRITTEN_KIB METRIC,METRIC,… [kernel|user]   prints the loop's time in ms and the passes.
+// kernel: CUPTI's own kernel replay, memory handling included. user: CUPTI's bare window: for each pass Start, all launches,
+// Stop, and nothing is put back, so only the counting is measured; the first Start, which prepares the hardware once, is
+// printed apart and counted as the others' mean.
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -30,8 +33,13 @@ __global__ void step(unsigned* data, size_t count) {
         data[i] = data[i] * 1664525u + 1013904223u;
 }
 
+static double now() {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 int main(int argc, char** argv) {
-    if (argc != 5) return 2;
+    if (argc != 5 && argc != 6) return 2;
+    bool user = argc == 6 && std::string(argv[5]) == "user";
     size_t resident = size_t(std::atoll(argv[1])) << 20, written = size_t(std::atoll(argv[3])) << 10;
     int dispatches = std::atoi(argv[2]);
     std::vector<std::string> names;
@@ -105,7 +113,7 @@ int main(int argc, char** argv) {
     set.counterDataImageSize = image.size();
     set.pCounterDataImage = image.data();
     set.range = CUPTI_AutoRange;
-    set.replayMode = CUPTI_KernelReplay;
+    set.replayMode = user ? CUPTI_UserReplay : CUPTI_KernelReplay;
     set.maxRangesPerPass = dispatches;
     set.numNestingLevels = 1;
     set.minNestingLevel = 1;
@@ -113,23 +121,45 @@ int main(int argc, char** argv) {
     CUPTI(cuptiRangeProfilerSetConfig(&set));
     PARAMS(CUpti_RangeProfiler_Start_Params, start);
     start.pRangeProfilerObject = object;
-    CUPTI(cuptiRangeProfilerStart(&start));
-    CUDA(cudaDeviceSynchronize());
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < dispatches; i++) step<<<264, 256>>>(data, written / 4);
-    CUDA(cudaDeviceSynchronize());
-    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = object;
-    CUPTI(cuptiRangeProfilerStop(&stop));
+    auto launch_all = [&] {
+        for (int i = 0; i < dispatches; i++) step<<<264, 256>>>(data, written / 4);
+        CUDA(cudaDeviceSynchronize());
+    };
+    double ms = 0, first = 0;
+    CUDA(cudaDeviceSynchronize());
+    if (user) {
+        double starts = 0;
+        size_t pass = 0;
+        for (bool done = false; !done; pass++) {
+            double begin = now();
+            CUPTI(cuptiRangeProfilerStart(&start));
+            double started = now();
+            (pass ? starts : first) += started - begin;
+            launch_all();
+            CUPTI(cuptiRangeProfilerStop(&stop));
+            ms += now() - started;
+            done = stop.isAllPassSubmitted;
+        }
+        ms += pass > 1 ? starts * pass / (pass - 1) : first;
+    } else {
+        CUPTI(cuptiRangeProfilerStart(&start));
+        double begin = now();
+        launch_all();
+        ms = now() - begin;
+        CUPTI(cuptiRangeProfilerStop(&stop));
+    }
+    double decoding = now();
     PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
     decode.pRangeProfilerObject = object;
     CUPTI(cuptiRangeProfilerDecodeData(&decode));
+    if (user) ms += now() - decoding;
     PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
     info.pCounterDataImage = image.data();
     info.counterDataImageSize = image.size();
     CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
-    std::printf("passes %zu ranges %zu loop %.3f ms\n", passes.numOfPasses, info.numTotalRanges, ms);
+    std::printf("passes %zu ranges %zu loop %.3f ms first start %.3f ms\n", passes.numOfPasses, info.numTotalRanges, ms, first);
     std::vector<double> values(metrics.size());
     PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, evaluate);
     evaluate.pHostObject = host.pHostObject;

@@ -1,0 +1,138 @@
+"""What a kernel-pass costs, in kernel and in batch windows; what a launch costs that is recorded, or left out."""
+import re
+import statistics
+
+from measure import (BUILD, MEMORY, NCU, NINE_PASSES, dispatches, in_place, kernel_passes, kreplay, loop, outcomes, replayed, report,
+                     result, run, slope, whole)
+
+
+def cupti(resident, metrics, kind, passes, limit=60):
+    """CUPTI's own replay of the in-place kernel; notes its passes in `passes`."""
+
+    def measure(count):
+        text, _, _ = run([BUILD / "range_replay", resident, count, 1024, metrics, kind], limit)
+        found = re.search(r"passes (\d+)", text)
+        passes.append(int(found[1]) if found else None)
+        return loop(text)
+
+    return measure
+
+
+def most_passes():
+    return max((dispatch["passes"] for dispatch in replayed(dispatches())), default=None)
+
+
+def by_pass(bench, subject, case, each, count):
+    result(bench, subject, case, "ms_per_kernel", "ms", each)
+    if count:
+        result(bench, subject, case, "passes", "passes", [count])
+        result(bench, subject, case, "ms_per_kernel_pass", "ms", [e / count for e in each if e is not None])
+
+
+def kernel_pass():
+    """80 s: 2 footprints × (3 × (3.5 + 2) kreplay + 3 × (3 + 1.5) CUPTI + 9 ncu)."""
+    for resident in (64, 1024):
+        case = f"kernel window, {resident} MiB resident, 1 MiB written, nine-pass metrics"
+        program = in_place(resident, 1024)
+        ours = lambda count: loop(kreplay(["--window", "kernel", "-c", NINE_PASSES], program(count))[0])
+        by_pass("kernel_pass", "kreplay", case, [slope(ours, 4, 24) for _ in range(3)], most_passes())
+        passes = []
+        theirs = cupti(resident, NINE_PASSES, "kernel", passes)
+        each = [slope(theirs, 4, 24) for _ in range(3)]
+        by_pass("kernel_pass", "cupti_kernel_replay", case, each, passes[-1])
+        passes = []
+
+        def ncu(count):
+            text, _, _ = run([*NCU, "-k", "regex:step", "--metrics", NINE_PASSES, *program(count)], 60)
+            found = re.search(r"(\d+) passes", text)
+            passes.append(int(found[1]) if found else None)
+            return loop(text)
+
+        by_pass("kernel_pass", "ncu", case, [slope(ncu, 3, 9)], passes[-1])
+
+
+def batch_pass():
+    """70 s: nine passes (8 + 18) kreplay + 12 CUPTI; memory (3 + 5) × 2 kreplay + 3 CUPTI."""
+    for metrics, name, times in ((NINE_PASSES, "nine-pass metrics", 1), (MEMORY, "memory metrics", 2)):
+        case = f"batch window, 64 MiB resident, 1 MiB written, 1000 launches, {name}"
+        each = [slope(whole(["--window", "batch", "-c", metrics], in_place(64, 1024)), 500, 1500) for _ in range(times)]
+        found = dispatches()
+        by_pass("kernel_pass", "kreplay", case, each, max((d["passes"] for d in replayed(found)), default=None))
+        outcomes("kernel_pass", "kreplay", case, found)
+        passes = []
+        milliseconds = cupti(64, metrics, "user", passes, 90)(1000)
+        each = [milliseconds / 1000 if milliseconds is not None else None]
+        by_pass("kernel_pass", "cupti_bare_window", case, each, passes[-1])
+
+
+def unselected_launch():
+    """14 s: 7 pairs of a second each, in turn, since one machine's launches differ from minute to minute."""
+    count = 20000
+    program = [BUILD / "in_place", 0, count, 4]
+    plain, left_out = [], []
+    for _ in range(7):
+        plain.append(loop(run(program)[0]))
+        left_out.append(loop(kreplay(["--set", "none", "--kernel", "no_such_kernel"], program)[0]))
+    base = statistics.median(value for value in plain if value is not None)
+    case = f"{count} launches"
+    each = lambda values, less=0: [(value - less) / count * 1e3 for value in values if value is not None]
+    result("unselected_launch", "unprofiled", case, "us_per_launch", "us", each(plain))
+    result("unselected_launch", "kreplay", f"{case}, filtered out", "us_per_launch", "us", each(left_out))
+    result("unselected_launch", "kreplay", f"{case}, filtered out", "added_us_per_launch", "us", each(left_out, base))
+
+
+def recording():
+    """10 s: launches that a batch window records, which neither opens nor closes within the loop."""
+    count = 450
+    program = [BUILD / "in_place", 0, count, 4]
+    plain, recorded = [], []
+    for _ in range(5):
+        plain.append(loop(run(program)[0]))
+        recorded.append(loop(kreplay(["--set", "none", "--passes", "2", "--window", "batch"], program)[0]))
+    base = statistics.median(value for value in plain if value is not None)
+    added = [(value - base) / count * 1e3 for value in recorded if value is not None]
+    result("recording", "unprofiled", f"{count} launches", "us_per_launch", "us", [value / count * 1e3 for value in plain if value])
+    result("recording", "kreplay", f"batch window, {count} launches recorded", "added_us_per_launch", "us", added)
+
+
+def large():
+    """110 s: 10 000 dispatches at 1 GiB; five passes with counters of the multiprocessors 60, of memory 15, basic 15."""
+    program = in_place(1024, 1024)(10_000)
+    for name, options, limit in (
+        ("5 groups of SM counters", ["-c", "sm__inst_executed.sum", "--passes", "5"], 150),
+        ("5 groups of memory counters", ["-c", "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors.sum", "--passes", "5"], 90),
+        ("basic", ["--set", "basic"], 150),
+    ):
+        case = f"batch window, 1024 MiB resident, 1 MiB written, 10000 dispatches, {name}"
+        text, code, seconds = kreplay(options, program, limit)
+        if code != 0 or loop(text) is None:
+            result("large", "kreplay", case, "seconds", "s", [])
+            continue
+        made = report()
+        found, windows = made.get("dispatches", []), made.get("run", {}).get("windows", [])
+        result("large", "kreplay", case, "seconds", "s", [seconds])
+        outcomes("large", "kreplay", case, found)
+        passes = kernel_passes(found)
+        if passes:
+            result("large", "kreplay", case, "ms_per_kernel_pass", "ms", [seconds * 1e3 / passes])
+        if windows:
+            moved = sum(window["restored_bytes"] + window["captured_bytes"] for window in windows)
+            result("large", "kreplay", case, "bytes_moved", "B", [moved])
+            result("large", "kreplay", case, "kernels_per_window", "dispatches", [len(found) / len(windows)])
+    text, code, seconds = run(program)
+    result("large", "unprofiled", "1024 MiB resident, 1 MiB written, 10000 dispatches", "seconds", "s", [seconds] if code == 0 else [])
+
+
+def inline():
+    """12 s: one group that samples in line, no replay: what it adds to a kernel."""
+    options = ["-c", "sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum"]
+    program = in_place(64, 1024)
+    plain = slope(lambda count: loop(run(program(count))[0]), 500, 2500)
+    for fence in ("on", "off"):
+        case = f"one sampling group, --fence {fence}"
+        each = [slope(whole([*options, "--fence", fence], program), 500, 2500) for _ in range(2)]
+        found = dispatches()
+        passes = max((dispatch["passes"] for dispatch in replayed(found)), default=0)
+        added = [(value - plain) * 1e3 for value in each if value is not None and plain is not None]
+        result("inline", "kreplay", case, "added_us_per_kernel", "us", added if passes == 1 else [])
+        outcomes("inline", "kreplay", case, found)

@@ -1,0 +1,65 @@
+"""The memory engine alone, without counters: by footprint, by write set, beside the peers."""
+import re
+
+from measure import BUILD, dispatches, in_place, kreplay, loop, result, run, slope, whole
+
+PASSES = 5
+OURS = (("kreplay safe", ["--shadow", "safe"]), ("kreplay trusted", ["--shadow", "trusted"]))
+
+
+def ours(resident, options):
+    options = ["--window", "kernel", "--set", "none", "--passes", PASSES, *options]
+    return lambda count: loop(kreplay(options, in_place(resident, 1024)(count))[0])
+
+
+def peers(bench, case, resident, methods):
+    for subject, method, count in methods:
+        text, _, _ = run([BUILD / "memory_peers", resident, 1024, PASSES, count, method], 60)
+        found = re.search(r"median ([\d.]+) min ([\d.]+) max ([\d.]+) n (\d+) wrong 0\b", text)
+        result(bench, subject, case, "ms_per_dispatch", "ms", [float(found[1])] if found else [])
+
+
+def memory_engine():
+    """55 s: 12 × 1.5 kreplay kernel windows, 6 × 1.7 batch windows, 12 peers."""
+    case = f"kernel window, 1024 MiB resident, 1 MiB written, {PASSES} passes"
+    for subject, options in OURS:
+        result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(ours(1024, options), 20, 220) for _ in range(3)])
+    peers("memory_engine", case, 1024, (
+        ("libcheckpoint", "checkpoint", 20), ("libcheckpoint OPT_TRANSFER", "checkpoint_transfer", 20), ("full device copy", "device", 20),
+        ("full pinned copy", "pinned", 5), ("full pageable copy", "pageable", 3)))
+    case = f"batch window, 1024 MiB resident, 1 MiB written, {PASSES} passes"
+    for subject, options in OURS:
+        measure = whole(["--window", "batch", "--set", "none", "--passes", PASSES, *options], in_place(1024, 1024))
+        result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(measure, 200, 4200) for _ in range(3)])
+
+
+def footprint_slope():
+    """90 s: three footprints, and the slope between the smallest and the largest."""
+    found = {subject: [] for subject, _ in OURS}
+    for resident in (64, 4096, 32768):
+        case = f"kernel window, {resident} MiB resident, 1 MiB written, {PASSES} passes"
+        for subject, options in OURS:
+            # Trusted windows audit the first eight.
+            few, many = (20, 220) if resident == 64 else (10, 40)
+            median = result("footprint_slope", subject, case, "ms_per_dispatch", "ms", [slope(ours(resident, options), few, many) for _ in range(2)])
+            if median is not None:
+                found[subject].append((resident / 1024, median))
+        methods = [("libcheckpoint", "checkpoint", 10), ("libcheckpoint OPT_TRANSFER", "checkpoint_transfer", 10), ("full device copy", "device", 10)]
+        if resident <= 4096:
+            methods.append(("full pinned copy", "pinned", 3))
+        peers("footprint_slope", case, resident, methods)
+    for subject, points in found.items():
+        if len(points) > 1:
+            (small, least), (large, most) = points[0], points[-1]
+            result("footprint_slope", subject, "64 MiB to 32 GiB resident", "ms_per_gib", "ms/GiB", [(most - least) / (large - small)])
+
+
+def amplification():
+    """8 s."""
+    for written in (1024, 16384, 262144):
+        options = ["--window", "kernel", "--set", "none", "--passes", PASSES, "--kernel", r"\bstep\b"]
+        kreplay(options, in_place(1024, written)(5))
+        case = f"1024 MiB resident, {written >> 10} MiB written, {PASSES} passes"
+        ratios = [d["restored_bytes"] / (written * 1024 * (d["passes"] - 1)) for d in dispatches() if d["outcome"] == "replayed"]
+        result("amplification", "kreplay", case, "restored_per_written", "ratio", ratios)
+        result("amplification", "full copy", case, "restored_per_written", "ratio", [(1024 * 1024 + written) / written])

@@ -1,0 +1,96 @@
+"""Whole programs: PyTorch training, and inference by a CUDA graph."""
+import re
+import sys
+
+from measure import BUILD, HERE, MEMORY, NCU, NINE_PASSES, dispatches, kernel_passes, kreplay, outcomes, replayed, report, result, run
+
+
+def losses(text):
+    found = re.search(r"losses (.*)", text)
+    return found[1].strip() if found else None
+
+
+def same_losses(text, plain):
+    return float(losses(text) is not None and losses(text) == losses(plain))
+
+
+def training(steps):
+    return [sys.executable, HERE / "train_step.py", "1024", steps]
+
+
+def training_step():
+    """130 s: 2 × 11 unprofiled, 2 × 15 and 23 kreplay, 45 ncu."""
+    program = training(1)
+    plain = [run(program) for _ in range(2)]
+    case = "train_step.py 1024 1, nine-pass metrics, whole command"
+    unprofiled = result("training_step", "unprofiled", case, "seconds", "s", [seconds for _, code, seconds in plain if code == 0])
+    for window, times in (("auto", 2), ("kernel", 1)):
+        subject = "kreplay" if window == "auto" else "kreplay --window kernel"
+        ours = [kreplay(["--window", window, "-c", NINE_PASSES], program, 100) for _ in range(times)]
+        median = result("training_step", subject, case, "seconds", "s", [seconds for _, code, seconds in ours if code == 0])
+        if median and unprofiled:
+            result("training_step", subject, case, "times_unprofiled", "ratio", [median / unprofiled])
+        result("training_step", subject, case, "losses_identical", "bool", [same_losses(text, plain[0][0]) for text, _, _ in ours])
+        outcomes("training_step", subject, case, dispatches())
+    text, code, seconds = run([*NCU, "--metrics", NINE_PASSES, "-o", BUILD / "ncu", *program], 110)
+    result("training_step", "ncu", case, "seconds", "s", [seconds] if code == 0 else [])
+
+
+def ncu_kernel_pass(metrics, program):
+    """Milliseconds a kernel-pass of ncu on a part of a program, its start and the program's own time left out."""
+    seconds, passes = [], None
+    for count in (10, 60):
+        command = [*NCU, "--launch-skip", 200, "--launch-count", count, "--metrics", metrics, *program]
+        text, code, took = run(command, 110)
+        found = re.search(r"(\d+) pass(es)?\b", text)
+        passes = int(found[1]) if found else None
+        seconds.append(took if code == 0 else None)
+    if None in seconds or not passes:
+        return None, passes
+    return (seconds[1] - seconds[0]) * 1e3 / 50 / passes, passes
+
+
+def training_script():
+    """280 s, so it has a call of its own: 11 unprofiled; 45 nine-pass, 20 memory, 20 basic; ncu 2 × (25 + 45) and 2 × (20 + 25)."""
+    program = training(20)
+    plain = run(program)
+    result("training_script", "unprofiled", "train_step.py 1024 20", "seconds", "s", [plain[2]] if plain[1] == 0 else [])
+    for options, name in ((["-c", NINE_PASSES], "nine-pass metrics"), (["-c", MEMORY], "memory metrics"), (["--set", "basic"], "basic")):
+        case = f"train_step.py 1024 20, {name}"
+        text, code, seconds = kreplay(options, program, 150)
+        made = report()
+        found, windows = made.get("dispatches", []), made.get("run", {}).get("windows", [])
+        if code != 0:
+            result("training_script", "kreplay", case, "seconds", "s", [])
+            continue
+        result("training_script", "kreplay", case, "seconds", "s", [seconds])
+        result("training_script", "kreplay", case, "times_unprofiled", "ratio", [seconds / plain[2]])
+        result("training_script", "kreplay", case, "losses_identical", "bool", [same_losses(text, plain[0])])
+        outcomes("training_script", "kreplay", case, found)
+        passes = kernel_passes(found)
+        if passes:
+            result("training_script", "kreplay", case, "passes", "passes", [max(d["passes"] for d in replayed(found))])
+            result("training_script", "kreplay", case, "ms_per_kernel_pass", "ms", [(seconds - plain[2]) * 1e3 / passes])
+        if windows:
+            result("training_script", "kreplay", case, "kernels_per_window", "dispatches", [len(found) / len(windows)])
+    for metrics, name in ((NINE_PASSES, "nine-pass metrics"), (MEMORY, "memory metrics")):
+        cost, passes = ncu_kernel_pass(metrics, program)
+        case = f"train_step.py 1024 20, {name}"
+        result("training_script", "ncu", case, "ms_per_kernel_pass", "ms", [cost])
+        result("training_script", "ncu", case, "passes", "passes", [passes])
+
+
+def graph_inference():
+    """80 s: 2 × 12 unprofiled, 3 × 18 kreplay."""
+    program = [sys.executable, HERE / "graph_inference.py", "--tokens", "4"]
+    plain = [run(program) for _ in range(2)]
+    shown = lambda text: [line for line in text.splitlines() if line.split(" ")[0] in ("tokens", "logits", "eager")]
+    case = "12 layers of width 768, 4 tokens by CUDA graph"
+    result("graph_inference", "unprofiled", case, "seconds", "s", [seconds for _, code, seconds in plain if code == 0])
+    for options, name in ((["-c", NINE_PASSES], "nine-pass metrics"), (["-c", MEMORY], "memory metrics"), (["--set", "none", "--passes", "5"], "5 passes")):
+        text, code, seconds = kreplay(options, program, 120)
+        found = dispatches()
+        within = f"{case}, {name}"
+        result("graph_inference", "kreplay", within, "seconds", "s", [seconds] if code == 0 else [])
+        result("graph_inference", "kreplay", within, "outputs_identical", "bool", [float(bool(shown(text)) and shown(text) == shown(plain[0][0]))])
+        outcomes("graph_inference", "kreplay", within, found)

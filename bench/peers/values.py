@@ -1,0 +1,74 @@
+"""Values beside ncu's: on the in-place kernel, and kernel by kernel on ten kinds of kernels."""
+import csv
+
+from measure import BUILD, NCU, dispatches, in_place, kreplay, outcomes, result, run
+
+NAMES = (
+    "sm__inst_executed.sum,smsp__inst_executed.sum,l1tex__t_bytes.sum,l1tex__t_sectors.sum,lts__t_sectors.sum,"
+    "lts__t_bytes.sum,dram__bytes_read.sum,dram__bytes_write.sum,sm__warps_launched.sum,sm__cycles_active.sum"
+)
+# What a deterministic kernel makes the same each time, whoever counts.
+EXACT = ("sm__inst_executed.sum", "smsp__inst_executed.sum", "l1tex__t_bytes.sum", "l1tex__t_sectors.sum", "sm__warps_launched.sum")
+
+
+def ours(options, program, limit=60):
+    """Values of each counter, by launch."""
+    kreplay(options, program, limit)
+    found = {}
+    for dispatch in dispatches():
+        # A metric that is counted in several passes counts once.
+        values = {counter["name"]: counter["value"] for counter in dispatch["counters"]}
+        for name, value in values.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def theirs(metrics, program, options=(), limit=90):
+    """The same by ncu."""
+    text, _, _ = run([*NCU, *options, "--csv", "--page", "raw", "--print-units", "base", "--metrics", metrics, *program], limit)
+    table = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
+    found = {}
+    for row in table[2:]:
+        for name, value in zip(table[0], row):
+            if name in metrics or name.startswith("profiler__"):
+                found.setdefault(name, []).append(float(value.replace(",", "") or "nan"))
+    return found
+
+
+def values():
+    """25 s: one kernel, 8 dispatches, ranges in kernel windows and the default; footprint against what ncu says it saved."""
+    program = in_place(64, 1024)(8)
+    case = "64 MiB resident, 1 MiB written in place, 8 dispatches"
+    for subject, options in (("kreplay --window kernel", ["--window", "kernel"]), ("kreplay", [])):
+        for name, found in ours([*options, "-c", NAMES, "--kernel", r"\bstep\b"], program).items():
+            result("values", subject, case, name, "count", found)
+        result("values", subject, case, "footprint_bytes", "B", [d["footprint_bytes"] for d in dispatches() if d["footprint_bytes"]])
+    saved = ",profiler__replayer_bytes_mem_accessible.avg,profiler__replayer_bytes_mem_backed_up.avg,profiler__replayer_passes"
+    for name, found in theirs(NAMES + saved, program, ["-k", "regex:step"]).items():
+        result("values", "ncu", case, name, "count", found)
+
+
+def kinds():
+    """130 s: 2 × 45 ncu, 15 and 12 kreplay; 1000 kernels of ten kinds; how many have just ncu's value, and how far the others are off."""
+    program = [BUILD / "ten_kinds", 100]
+    reference = theirs(NAMES, program, ["-k", "regex:kind"], 120)
+    again = theirs(NAMES, program, ["-k", "regex:kind"], 120)
+    case = "1000 kernels of ten kinds"
+    for subject, options in (("kreplay", []), ("kreplay ranges", ["--window", "kernel", "--count", "100"])):
+        found = ours([*options, "-c", NAMES, "--kernel", r"\bkind_"], program, 150)
+        compare("kinds", subject, case, reference, found)
+        outcomes("kinds", subject, case, dispatches())
+    # ncu against itself: the peers' own spread.
+    compare("kinds", "ncu again", case, reference, again)
+
+
+def compare(bench, subject, case, reference, found):
+    for name in NAMES.split(","):
+        pairs = list(zip(reference.get(name, []), found.get(name, [])))
+        if not pairs:
+            continue
+        if name in EXACT:
+            result(bench, subject, case, f"{name} equal", "ratio", [sum(a == b for a, b in pairs) / len(pairs)])
+        else:
+            off = sorted(abs(b - a) / max(abs(a), 1.0) for a, b in pairs)
+            result(bench, subject, case, f"{name} off", "ratio", [off[len(off) // 2]])
