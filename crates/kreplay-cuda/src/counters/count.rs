@@ -6,6 +6,7 @@ use super::host::Host;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, timing_plan};
 use super::ranges::{RangePass, RangeWindow, Ranges};
+use super::room::most_dispatches;
 use super::sets::SETS;
 use super::timing::{TimedPass, Timing};
 use super::{Guarded, no_window};
@@ -154,6 +155,10 @@ impl Counters for CudaCounters {
     fn counts_every_launch(&self, plan: &Plan) -> bool {
         // Each launch of a pass is a range of its own.
         plan.passes.iter().any(|pass| pass.way == Way::Ranges)
+    }
+
+    fn most_dispatches(&self, plan: &Plan) -> u32 {
+        most_dispatches(plan)
     }
 
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {

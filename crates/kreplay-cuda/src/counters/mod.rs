@@ -14,6 +14,7 @@ mod plan;
 mod planner;
 mod range;
 mod ranges;
+mod room;
 mod sets;
 mod timing;
 

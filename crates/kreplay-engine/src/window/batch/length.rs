@@ -44,11 +44,14 @@ impl WindowCost {
 pub(crate) struct Length {
     /// Time of a window that does not grow with its dispatches, and time for each of them.
     learnt: Option<(Duration, Duration)>,
+    /// What the last window was to hold.
+    last: Option<u32>,
 }
 
 impl Length {
-    /// How many dispatches the next window holds, at most `most`. The first one is short: what it costs is not known.
-    pub(crate) fn next(&self, most: u32) -> u32 {
+    /// How many dispatches the next window holds, at most `most`. The first one is short: what it costs is not known. The
+    /// length stays while it is right by a quarter, so that counters can use their storage again.
+    pub(crate) fn next(&mut self, most: u32) -> u32 {
         let wanted = match self.learnt {
             None => LEAST,
             Some((fixed, dispatch)) => {
@@ -56,7 +59,10 @@ impl Length {
                 u32::try_from(dispatches).unwrap_or(u32::MAX)
             }
         };
-        wanted.max(LEAST).min(most.max(1))
+        let right = |last: &u32| wanted.abs_diff(*last) <= last / 4;
+        let length = self.last.filter(right).unwrap_or(wanted).max(LEAST).min(most.max(1));
+        self.last = Some(length);
+        length
     }
 
     /// A window ended.
@@ -92,6 +98,8 @@ mod tests {
         // Three passes of 10 ms to switch and 100 µs a dispatch each: 900 dispatches take 90 ms a pass.
         length.learn(&cost(50, &[10_000; 3], 0, 15_000));
         assert_eq!(length.next(2000), 900);
+        length.learn(&cost(50, &[12_000; 3], 0, 15_000));
+        assert_eq!(length.next(2000), 900, "990 is not worth other storage");
         assert_eq!(length.next(600), 600);
         assert_eq!(length.next(0), 1);
         // What memory takes counts as well.
@@ -112,7 +120,8 @@ mod tests {
         for _ in 0..12 {
             single.learn(&cost(50, &[1_000], 0, 5_000));
         }
-        assert!((90..115).contains(&single.next(2000)), "{}", single.next(2000));
+        let now = single.next(2000);
+        assert!((90..115).contains(&now), "{now}");
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! How many dispatches the counter images of a window have room for.
+
+use kreplay_engine::{Plan, Way};
+
+/// Host memory for the counter images of a window, in bytes. While one window is evaluated the next one counts into
+/// another.
+const BUDGET: u64 = 512 << 20;
+
+/// What an image takes for a dispatch and a pass of ranges, in bytes: 0.7 MB for nine passes on a GH100.
+const EACH: u64 = 80 << 10;
+
+/// Most dispatches that a window of this plan should hold.
+pub(super) fn most_dispatches(plan: &Plan) -> u32 {
+    let ranges = plan.passes.iter().filter(|pass| pass.way == Way::Ranges).count() as u64;
+    u32::try_from(BUDGET / (EACH * ranges.max(1))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kreplay_engine::PlannedPass;
+    use std::time::Duration;
+
+    #[test]
+    fn more_passes_leave_room_for_fewer_dispatches() {
+        let plan = |ways: &[Way]| {
+            let pass = |way: &Way| PlannedPass { index: 0, counters: Vec::new(), way: *way, price: Duration::ZERO };
+            Plan { passes: ways.iter().map(pass).collect() }
+        };
+        assert_eq!(most_dispatches(&plan(&[Way::Ranges; 9])), 728);
+        assert_eq!(most_dispatches(&plan(&[Way::Ranges, Way::Timing])), 6553);
+        assert!(most_dispatches(&plan(&[])) >= 6553);
+    }
+}
