@@ -14,7 +14,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     flush       10 s   --cache flush
     faults      30 s   spinning kernels, dying programs, a killed command, bad requests
     graphs      40 s   CUDA graphs, by themselves and under PyTorch
-    python     200 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
+    python     120 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
     permission  10 s   an ordinary user, who may not count
     devices     10 s   two GPUs of one host (skipped where there is one)
 
@@ -288,9 +288,22 @@ def killed():
     say("lasting: right" in said, "faults the command is killed", time.monotonic() - begin, said.strip())
 
 
+# Runs without kreplay, by their program: several at once, since most of their time is imports.
+plain_pool = concurrent.futures.ThreadPoolExecutor(4)
+plain_runs = {}
+
+
+def run_plain(program, limit=150):
+    """Begins two runs without kreplay, where they have not begun."""
+    key = tuple(str(word) for word in program)
+    if key not in plain_runs:
+        plain_runs[key] = [plain_pool.submit(execute, program, limit) for _ in range(2)]
+    return plain_runs[key]
+
+
 def as_unprofiled(name, options, program, limit=150, environment=None, most_declined=None):
     """A program that prints the same under kreplay as without."""
-    plain = [execute(program, limit, environment) for _ in range(2)]
+    plain = [future.result() for future in run_plain(program, limit)]
     if plain[0][0] != 0:
         return say(None, name, plain[0][3], "does not run here unprofiled: " + plain[0][2].strip()[-200:])
     repeats = plain[0][1] == plain[1][1]
@@ -334,6 +347,9 @@ def graphs():
 
 
 def python_programs():
+    for words in (["torch_allocators.py", "default"], ["torch_allocators.py", "expandable"], ["torch_allocators.py", "async"],
+                  ["triton_kernel.py"], ["cupy_kernels.py"], ["jax_step.py"], ["torch_profiler.py"]):
+        run_plain(python(*words))
     for allocator in ("default", "expandable", "async"):
         as_unprofiled(f"python torch_allocators.py {allocator}", ["-c", METRICS, "--verify", "all"], python("torch_allocators.py", allocator))
     as_unprofiled("python torch_allocators.py kernel windows", ["--set", "none", "--passes", "3", "--window", "kernel"],
