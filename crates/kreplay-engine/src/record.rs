@@ -47,6 +47,8 @@ pub enum ClosingReason {
     Sparse,
     /// A dispatch came that the policy runs another number of times.
     Policy,
+    /// Launches came that only replays can count one by one: a graph, several in one submission.
+    Together,
     /// Something came that cannot be recorded.
     Unrecordable,
     /// The program ends.

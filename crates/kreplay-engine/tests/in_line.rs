@@ -5,110 +5,14 @@ mod support;
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
 use kreplay_engine::{
-    BatchLimits, ByPlan, ClosingReason, CounterInfo, Counters, CountersError, Decision, Decline, Deliver, DispatchInfo,
-    Engine, EveryKernel, Filter, KernelInfo, Member, Operation, Outcome, Passes, Plan, PlanError, PlannedPass, Policy,
-    Process, Range, Reading, Request, Settings, ShadowMode, Traits, Value, Way, WindowKind, WindowMode,
+    BatchLimits, ByPlan, ClosingReason, Counters, Decision, Decline, DispatchInfo, Engine, EveryKernel, Filter,
+    KernelInfo, Member, Operation, Outcome, Passes, Plan, Policy, Process, Range, Request, Settings, ShadowMode,
+    Traits, Value, WindowKind, WindowMode,
 };
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use support::{add, allocate, info, launch, settings};
-
-/// Counters that count the program's own launches: each dispatch's value is how many it was among those of the pass.
-#[derive(Default)]
-struct InLine {
-    calls: Mutex<Vec<String>>,
-    failing: Mutex<Option<&'static str>>,
-    /// Between `before` and `after`.
-    fenced: AtomicBool,
-    counted: AtomicU32,
-    every_launch: bool,
-    most: Option<u32>,
-    /// How long beginning a pass takes.
-    switch: Duration,
-}
-
-impl InLine {
-    fn call(&self, call: String) -> Result<(), CountersError> {
-        let fails = self.failing.lock().unwrap().is_some_and(|failing| call.starts_with(failing));
-        self.calls.lock().unwrap().push(call);
-        if fails { Err(CountersError::Discarded("by order".into())) } else { Ok(()) }
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.calls.lock().unwrap())
-    }
-}
-
-impl Counters for InLine {
-    fn list(&self) -> Vec<CounterInfo> {
-        Vec::new()
-    }
-
-    fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
-        let pass = |index| PlannedPass { index, counters: Vec::new(), way: Way::Sampling, price: Duration::ZERO };
-        Ok(Plan { passes: (0..request.names.len() as u32).map(pass).collect() })
-    }
-
-    fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
-        pass.way == Way::Sampling
-    }
-
-    fn counts_every_launch(&self, _: &Plan) -> bool {
-        self.every_launch
-    }
-
-    fn most_dispatches(&self, _: &Plan) -> u32 {
-        self.most.unwrap_or(u32::MAX)
-    }
-
-    fn open(&self, _: &Plan, dispatches: u32) -> Result<(), CountersError> {
-        self.counted.store(0, Ordering::SeqCst);
-        self.call(format!("open {dispatches}"))
-    }
-
-    fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
-        std::thread::sleep(self.switch);
-        self.call(format!("begin {}", pass.index))
-    }
-
-    fn before(&self, index: u32) -> Result<(), CountersError> {
-        self.call(format!("before {index}"))?;
-        assert!(!self.fenced.swap(true, Ordering::SeqCst), "a fence within a fence");
-        Ok(())
-    }
-
-    fn after(&self, index: u32) -> Result<(), CountersError> {
-        self.call(format!("after {index}"))?;
-        assert!(self.fenced.swap(false, Ordering::SeqCst));
-        self.counted.fetch_add(1, Ordering::SeqCst);
-        Ok(())
-    }
-
-    fn end(&self) -> Result<(), CountersError> {
-        self.call("end".into())
-    }
-
-    fn collect(&self, deliver: Deliver) {
-        let _ = self.call("collect".into());
-        let reading = |dispatch| Reading {
-            dispatch,
-            pass: 0,
-            counter: "place".into(),
-            unit: "".into(),
-            value: Value::Count(u64::from(dispatch)),
-            derived: false,
-            bound: None,
-        };
-        deliver(Ok((0..self.counted.load(Ordering::SeqCst)).map(reading).collect()));
-    }
-
-    fn abandon(&self) {
-        let _ = self.call("abandon".into());
-    }
-
-    fn flush(&self) {}
-}
+use support::{InLine, add, allocate, info, launch, settings};
 
 /// Kernels with odd keys are selected.
 struct Odd;
@@ -264,11 +168,10 @@ fn only_limits_policies_and_the_end_close_it() {
     let records = setup.log.take_dispatches();
     let outcomes: Vec<_> = records.iter().map(|record| (record.kernel.key, record.outcome.clone())).collect();
     let declined = |reason, detail: &str| Outcome::Declined { reason, detail: detail.into() };
-    let between = "launches that are submitted together cannot be counted one by one as they run";
     assert_eq!(
         outcomes,
         [
-            (7, declined(Decline::MultiPacket, between)),
+            (7, declined(Decline::MultiPacket, "")),
             (1, Outcome::Counted),
             (3, Outcome::Counted),
             (5, Outcome::Counted),

@@ -111,6 +111,7 @@ fn closing(reason: engine::ClosingReason) -> &'static str {
         engine::ClosingReason::Time => "time",
         engine::ClosingReason::Sparse => "sparse",
         engine::ClosingReason::Policy => "policy",
+        engine::ClosingReason::Together => "together",
         engine::ClosingReason::Unrecordable => "unrecordable",
         engine::ClosingReason::Exit => "exit",
         engine::ClosingReason::Failed => "failed",

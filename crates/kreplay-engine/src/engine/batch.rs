@@ -7,7 +7,7 @@ use crate::gate::{Alone, Shared};
 use crate::lock::lock;
 use crate::shadow::Footprint;
 use crate::timing::Stopwatch;
-use crate::window::{Batch, HeldFree, Recorded};
+use crate::window::{Batch, HeldFree, Mode, Recorded, Wanted};
 use crate::{
     Agent, AgentDescription, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, RestoreMode, Settings,
     WindowMode, thread,
@@ -128,7 +128,15 @@ impl<A: Agent> Engine<A> {
     ) -> Result<Option<Decision<A>>, Refusal> {
         let passes = match judged {
             Ok(Judged { passes: 1, until: false }) if self.counts_in_line() => {
-                let (hold, turn) = self.place_in_batch(1, 1, info)?;
+                // Beside graphs, which are counted by replays, it is counted by them too where it can be.
+                if let Some(work) =
+                    self.joins_replays(info).then(|| record.take()).flatten().and_then(|make| make().ok())
+                {
+                    let wanted = Wanted { passes: 1, count: 1, mode: Mode::Replays };
+                    let (hold, turn) = self.place_in_batch(wanted, info)?;
+                    return Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)));
+                }
+                let (hold, turn) = self.place_in_batch(Wanted { passes: 1, count: 1, mode: Mode::InLine }, info)?;
                 return Ok(Some(self.record_dispatch(id, start, info, None, hold, turn)));
             }
             // Its kernel window closes what is open.
@@ -148,16 +156,23 @@ impl<A: Agent> Engine<A> {
                 return Err(reason.into());
             }
         };
-        let (hold, turn) = self.place_in_batch(passes, 1, info)?;
+        let (hold, turn) = self.place_in_batch(Wanted { passes, count: 1, mode: Mode::Recording }, info)?;
         Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)))
     }
 
-    /// A batch window of `passes` passes that takes `count` dispatches more, opened for the launch that `info` describes
-    /// where there is none; with the gate and the turn held.
+    /// Whether the open window replays what runs once, and this launch could be among it.
+    fn joins_replays(&self, info: &DispatchInfo) -> bool {
+        self.open_batch_now() == OpenBatch::Recording
+            && lock(&self.batch).as_ref().is_some_and(|batch| batch.passes() == 1)
+            && !info.traits.own_window
+            && self.unrecordable(info).is_none()
+    }
+
+    /// A batch window that takes what is wanted, opened for the launch that `info` describes where there is none; with the
+    /// gate and the turn held.
     pub(super) fn place_in_batch(
         self: &Arc<Self>,
-        passes: u32,
-        count: u32,
+        wanted: Wanted,
         info: &DispatchInfo,
     ) -> Result<(Shared, Alone), Refusal> {
         // Another thread may fill or close the window between two looks; each time it got on.
@@ -168,8 +183,10 @@ impl<A: Agent> Engine<A> {
             };
             let (takes, closing) = match &*lock(&self.batch) {
                 None => (false, None),
-                Some(batch) if batch.passes() != passes => (false, Some(ClosingReason::Policy)),
-                Some(batch) => (batch.full_for(count).is_none(), batch.full_for(count)),
+                Some(batch) => {
+                    let refuses = batch.refuses(&wanted);
+                    (refuses.is_none(), refuses)
+                }
             };
             if takes {
                 return Ok((hold, turn));
@@ -177,7 +194,7 @@ impl<A: Agent> Engine<A> {
             drop((turn, hold));
             if let Some(reason) = closing {
                 self.close_batch(reason);
-            } else if let Some(alone) = self.open_batch(passes, count, info)? {
+            } else if let Some(alone) = self.open_batch(wanted, info)? {
                 // The first entry goes in before anybody can fill or close the window.
                 let hold = alone.downgrade();
                 if let Some(turn) = self.turn() {
@@ -262,7 +279,7 @@ impl<A: Agent> Engine<A> {
     }
 
     /// Opens a window and keeps the gate; `None` when another thread has opened one.
-    fn open_batch(self: &Arc<Self>, passes: u32, count: u32, info: &DispatchInfo) -> Result<Option<Alone>, Refusal> {
+    fn open_batch(self: &Arc<Self>, wanted: Wanted, info: &DispatchInfo) -> Result<Option<Alone>, Refusal> {
         let mut phases = Phases::default();
         let mut watch = Stopwatch::start();
         let alone = self.enter();
@@ -271,12 +288,12 @@ impl<A: Agent> Engine<A> {
         if lock(&self.batch).is_some() {
             return Ok(None);
         }
-        let footprint = match passes {
-            1 => Footprint::default(),
+        let footprint = match wanted.mode {
+            Mode::InLine => Footprint::default(),
             _ => self.snapshot_place(info, true)?.0,
         };
         watch.lap(&mut phases.capture);
-        let (batch, alone) = Batch::open(Arc::clone(self), alone, footprint, phases, passes, count, info)?;
+        let (batch, alone) = Batch::open(Arc::clone(self), alone, footprint, phases, wanted, info)?;
         self.open_batch.set(if batch.records() { OpenBatch::Recording } else { OpenBatch::InLine });
         *lock(&self.batch) = Some(batch);
         Ok(alone)

@@ -1,11 +1,13 @@
 //! Several launches in one submission: the interceptor cannot stand between them.
 
+use super::launch::Judged;
 use super::open_batch::OpenBatch;
 use super::{Engine, Refusal, RunGuard};
 use crate::lock::lock;
-use crate::window::Recorded;
-use crate::{Agent, Decline, DispatchId, DispatchInfo, Phases, thread};
+use crate::window::{Batch, Mode, Recorded, Wanted};
+use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, thread};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A launch among others that are submitted with it.
 pub struct Member<'a, W> {
@@ -15,17 +17,18 @@ pub struct Member<'a, W> {
     pub record: Box<dyn FnOnce() -> Result<W, Decline> + 'a>,
 }
 
-/// A member that can be recorded.
-struct Ready<W> {
-    work: W,
-    info: DispatchInfo,
-    selected: Option<DispatchId>,
+/// Something that goes into a batch window together with others.
+pub(super) enum Part<W> {
+    /// A launch, and its number if it is selected.
+    Launch(W, DispatchInfo, Option<DispatchId>),
+    /// A memory operation.
+    Operation(W),
 }
 
 impl<A: Agent> Engine<A> {
     /// Several launches are about to be submitted at once, in this order: hold the guard until they were. A batch window
-    /// records them all. Where none can, they run outside of windows, and each that is selected declines: with a reason
-    /// of its own, or with `multi_packet`.
+    /// records them all, and replays count them. Where none can, they run outside of windows, and each that is selected
+    /// declines: with a reason of its own, or with `multi_packet`.
     pub fn submission(self: &Arc<Self>, members: Vec<Member<'_, A::Work>>) -> RunGuard<A> {
         let start = self.process.elapsed();
         let selected: Vec<Option<DispatchId>> = members.iter().map(|member| self.select(&member.info.kernel)).collect();
@@ -43,28 +46,25 @@ impl<A: Agent> Engine<A> {
             };
             self.declined(id, start, info, self.plan.passes.len() as u32, Phases::default(), refusal);
         }
-        self.unseen(self.outside(crate::ClosingReason::Unrecordable))
+        self.unseen(self.outside(ClosingReason::Unrecordable))
     }
 
     /// Records all of them, or none; then the place of the one that refused, where it is one, and why.
     fn record_members(
         self: &Arc<Self>,
-        start: std::time::Duration,
+        start: Duration,
         members: Vec<Member<'_, A::Work>>,
         selected: &[Option<DispatchId>],
     ) -> Result<RunGuard<A>, (Option<usize>, Refusal)> {
         let all = |detail: &str| (None, Refusal::new(Decline::MultiPacket, detail));
-        if !(self.batches() || self.counts_in_line()) || self.gate.entered() {
+        if !self.batches() || self.gate.entered() {
             return Err(all(""));
         }
         if selected.iter().all(Option::is_none) && self.open_batch_now() != OpenBatch::Recording {
             return Err(all(""));
         }
-        if self.counts_own_launches() {
-            return Err(all("launches that are submitted together cannot be counted one by one as they run"));
-        }
         let mut passes = None;
-        let mut ready = Vec::with_capacity(members.len());
+        let mut parts = Vec::with_capacity(members.len());
         for (index, (member, selected)) in members.into_iter().zip(selected).enumerate() {
             let refused = |refusal| (Some(index), refusal);
             if member.info.traits.own_window {
@@ -75,31 +75,66 @@ impl<A: Agent> Engine<A> {
                 reason.map_or(Ok(()), |reason| Err(refused(reason.into())))?;
             } else {
                 let judged = self.judge(&member.info).map_err(refused)?;
-                if judged.passes < 2 || judged.until || passes.is_some_and(|passes| passes != judged.passes) {
+                let wanted = self.replays(judged).filter(|judged| passes.is_none_or(|passes| passes == *judged));
+                if wanted.is_none() {
                     return Err(all("not all of the launches are replayed equally often"));
                 }
-                passes = Some(judged.passes);
+                let reason = self.unrecordable(&member.info);
+                reason.map_or(Ok(()), |reason| Err(refused(reason.into())))?;
+                passes = wanted;
             }
             let work = (member.record)().map_err(|reason| refused(reason.into()))?;
-            ready.push(Ready { work, info: member.info, selected: *selected });
+            parts.push(Part::Launch(work, member.info, *selected));
         }
-        let count = if self.counts_every_launch() { ready.len() } else { selected.iter().flatten().count() } as u32;
-        if count > self.most_dispatches() {
+        if self.room_for(&parts) > self.most_dispatches() {
             return Err(all("more launches than a window holds were submitted at once"));
         }
-        let first = ready.iter().find(|ready| ready.selected.is_some()).or(ready.first());
-        let Some(info) = first.map(|ready| ready.info.clone()) else { return Err(all("")) };
-        let passes = passes.or_else(|| lock(&self.batch).as_ref().map(crate::window::Batch::passes));
-        let Some(passes) = passes else { return Err(all("")) };
-        let (hold, turn) = self.place_in_batch(passes, count, &info).map_err(|refusal| (None, refusal))?;
+        self.record_together(start, parts, passes).map_err(|refusal| (None, refusal))
+    }
+
+    /// In how many passes a launch runs that only replays can count; `None` where the policy decides after each pass, or
+    /// nothing is to be replayed. What runs once is counted in one replay.
+    pub(super) fn replays(&self, judged: Judged) -> Option<u32> {
+        let replayed = judged.passes > 1 || self.counters.is_some();
+        (replayed && !judged.until).then_some(judged.passes)
+    }
+
+    /// How many dispatches of a window these take.
+    pub(super) fn room_for(&self, parts: &[Part<A::Work>]) -> u32 {
+        let every = self.counts_every_launch();
+        let takes = |part: &&Part<A::Work>| matches!(part, Part::Launch(_, _, selected) if every || selected.is_some());
+        parts.iter().filter(takes).count() as u32
+    }
+
+    /// Puts all of these into one batch window, in this order. `passes` is those of the selected launches; where none is,
+    /// the open window's.
+    pub(super) fn record_together(
+        self: &Arc<Self>,
+        start: Duration,
+        parts: Vec<Part<A::Work>>,
+        passes: Option<u32>,
+    ) -> Result<RunGuard<A>, Refusal> {
+        let count = self.room_for(&parts);
+        let nothing = || Refusal::new(Decline::MultiPacket, "");
+        let launches = parts.iter().filter_map(|part| match part {
+            Part::Launch(_, info, selected) => Some((info, selected)),
+            Part::Operation(_) => None,
+        });
+        // Policies and counters are asked about a dispatch that is selected, where one is.
+        let first = launches.clone().find(|(_, selected)| selected.is_some()).or(launches.clone().next());
+        let info = first.map(|(info, _)| info.clone()).ok_or_else(nothing)?;
+        let mode = if passes.is_some() { Mode::Replays } else { Mode::Recording };
+        let passes = passes.or_else(|| lock(&self.batch).as_ref().map(Batch::passes)).ok_or_else(nothing)?;
+        let (hold, turn) = self.place_in_batch(Wanted { passes, count, mode }, &info)?;
         if let Some(batch) = &mut *lock(&self.batch) {
-            for Ready { work, info, selected } in ready {
-                match selected {
-                    Some(id) => {
+            for part in parts {
+                match part {
+                    Part::Launch(work, info, Some(id)) => {
                         let dispatch = Recorded { id, start, info, thread: thread::system_number() };
                         batch.record_dispatch(Some(work), dispatch);
                     }
-                    None => batch.record_unselected(work),
+                    Part::Launch(work, _, None) => batch.record_unselected(work),
+                    Part::Operation(work) => batch.record_operation(work),
                 }
             }
         }
@@ -107,7 +142,7 @@ impl<A: Agent> Engine<A> {
     }
 
     /// Why a launch that is not selected cannot be run again.
-    fn unrecordable(&self, info: &DispatchInfo) -> Option<Decline> {
+    pub(super) fn unrecordable(&self, info: &DispatchInfo) -> Option<Decline> {
         let special = info.traits.decline.or(info.traits.collective.then_some(Decline::Collective));
         special.or_else(|| lock(&self.inventory).verdict(&info.arguments))
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod decision;
 mod events;
+mod graph;
 mod group;
 mod in_line;
 mod launch;
@@ -13,6 +14,7 @@ mod trust;
 
 pub use batch::Operation;
 pub use decision::{Decision, RunGuard};
+pub use graph::GraphNode;
 pub use group::Member;
 pub(crate) use launch::Refusal;
 pub(crate) use outbox::{Event, Readings};

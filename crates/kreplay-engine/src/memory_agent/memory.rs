@@ -15,7 +15,8 @@ impl Work {
         Self(Arc::new(kernel))
     }
 
-    pub(super) fn run(&self, memory: &mut Memory) {
+    /// Does it.
+    pub fn run(&self, memory: &mut Memory) {
         (self.0)(memory);
     }
 }

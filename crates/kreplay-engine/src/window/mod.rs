@@ -38,7 +38,7 @@ mod open;
 mod passes;
 mod repair;
 
-pub(crate) use batch::{Batch, HeldFree, Length, Recorded};
+pub(crate) use batch::{Batch, HeldFree, Length, Mode, Recorded, Wanted};
 pub(crate) use open::Admitted;
 
 use crate::engine::{Engine, Looked, Refusal};

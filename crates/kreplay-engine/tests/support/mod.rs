@@ -1,6 +1,11 @@
 //! What several tests share.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+mod in_line;
+
+#[allow(unused_imports, reason = "each test uses a part of it")]
+pub use in_line::InLine;
+
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
     Arguments, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Geometry, KernelInfo,

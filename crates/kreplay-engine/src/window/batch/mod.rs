@@ -36,13 +36,33 @@ use super::counting::Counting;
 use crate::engine::{Engine, Looked, Refusal};
 use crate::gate::Alone;
 use crate::shadow::Footprint;
-use crate::{Agent, Decline, DispatchId, DispatchInfo, Phases};
+use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Launches in a row that are not selected before a window is closed whose counters count them all the same: about as many
 /// as cost what another reprogramming does.
 const MOST_IDLE: u32 = 16;
+
+/// What pass 0 of a batch window is to its counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The only pass: the program's own launches are counted, nothing is recorded.
+    InLine,
+    /// The first pass of the plan where the counters can count the program's own launches, else uncounted.
+    Recording,
+    /// Uncounted: what is recorded cannot be counted one by one as it runs. Every pass of the plan is a replay.
+    Replays,
+}
+
+/// What a launch, or several that belong together, need of a batch window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) passes: u32,
+    /// Dispatches that go in together.
+    pub(crate) count: u32,
+    pub(crate) mode: Mode,
+}
 
 /// A recorded dispatch that is counted.
 pub(crate) struct Recorded {
@@ -73,6 +93,7 @@ pub(crate) struct Batch<A: Agent> {
     /// The counters count those too.
     every_launch: bool,
     passes: u32,
+    mode: Mode,
     /// Most dispatches that it holds.
     most: u32,
     /// Pass 0 is the first pass of the plan; else it is not counted and every pass of the plan is a replay.
@@ -95,11 +116,11 @@ impl<A: Agent> Batch<A> {
         alone: Alone,
         footprint: Footprint,
         phases: Phases,
-        passes: u32,
-        count: u32,
+        wanted: Wanted,
         info: &DispatchInfo,
     ) -> Result<(Self, Option<Alone>), Refusal> {
-        let in_line = passes == 1;
+        let Wanted { passes, count, mode } = wanted;
+        let in_line = mode == Mode::InLine;
         let most = crate::lock::lock(&engine.length).next(engine.most_dispatches()).max(count);
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
             Ok(counting) => counting,
@@ -108,7 +129,12 @@ impl<A: Agent> Batch<A> {
                 return Err(Refusal::new(Decline::CountersUnavailable, error));
             }
         };
-        let first_counted = engine.counters.is_none() || engine.counts_own_launches();
+        // A single pass that is a replay cannot be pass 0 as well.
+        let first_counted = match mode {
+            Mode::InLine => true,
+            Mode::Recording => engine.counters.is_none() || passes > 1 && engine.counts_own_launches(),
+            Mode::Replays => engine.counters.is_none(),
+        };
         let every_launch = engine.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&engine.plan));
         let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, !in_line);
         debug_assert!(in_line || core.method == Method::Observed, "batch windows need compare");
@@ -138,6 +164,7 @@ impl<A: Agent> Batch<A> {
             idle: 0,
             every_launch,
             passes,
+            mode,
             most,
             first_counted,
             opened: Instant::now(),
@@ -152,7 +179,19 @@ impl<A: Agent> Batch<A> {
 
     /// Whether it records what goes by; a window of a single pass does not.
     pub(crate) fn records(&self) -> bool {
-        self.passes > 1
+        self.mode != Mode::InLine
+    }
+
+    /// Why it does not take these, if so.
+    pub(crate) fn refuses(&self, wanted: &Wanted) -> Option<ClosingReason> {
+        let other_passes = self.passes != wanted.passes || self.records() == (wanted.mode == Mode::InLine);
+        if other_passes {
+            return Some(ClosingReason::Policy);
+        }
+        if wanted.mode == Mode::Replays && self.first_counted && self.core.engine.counters.is_some() {
+            return Some(ClosingReason::Together);
+        }
+        self.full_for(wanted.count)
     }
 
     fn is_empty(&self) -> bool {
@@ -165,30 +204,30 @@ impl<A: Agent> Batch<A> {
     }
 
     /// Why it takes nothing more, if so. It takes one entry at least.
-    pub(crate) fn full(&self) -> Option<crate::ClosingReason> {
+    pub(crate) fn full(&self) -> Option<ClosingReason> {
         if self.is_empty() {
             return None;
         }
         let limits = self.core.engine.process.settings.batch;
         if self.room_taken() >= u64::from(self.most) || self.entries.len() as u64 >= u64::from(limits.entries.max(1)) {
-            return Some(crate::ClosingReason::Full);
+            return Some(ClosingReason::Full);
         }
         if self.recorded_bytes >= limits.bytes {
-            return Some(crate::ClosingReason::Bytes);
+            return Some(ClosingReason::Bytes);
         }
-        (self.opened.elapsed() >= limits.time).then_some(crate::ClosingReason::Time)
+        (self.opened.elapsed() >= limits.time).then_some(ClosingReason::Time)
     }
 
     /// Why it does not take `count` dispatches more, if so.
-    pub(crate) fn full_for(&self, count: u32) -> Option<crate::ClosingReason> {
+    fn full_for(&self, count: u32) -> Option<ClosingReason> {
         let fits = self.is_empty() || self.room_taken() + u64::from(count) <= u64::from(self.most);
-        self.full().or((!fits).then_some(crate::ClosingReason::Full))
+        self.full().or((!fits).then_some(ClosingReason::Full))
     }
 
     /// Why it does not take a launch that is not selected, if so.
-    pub(crate) fn full_for_unselected(&self) -> Option<crate::ClosingReason> {
+    pub(crate) fn full_for_unselected(&self) -> Option<ClosingReason> {
         let sparse = self.every_launch && self.idle >= MOST_IDLE;
-        self.full().or(sparse.then_some(crate::ClosingReason::Sparse))
+        self.full().or(sparse.then_some(ClosingReason::Sparse))
     }
 
     /// Launches that the counters' room is taken by.

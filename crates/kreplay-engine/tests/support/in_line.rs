@@ -1,0 +1,106 @@
+//! Counters that count the program's own launches.
+
+use kreplay_engine::{
+    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Reading, Request, Value, Way,
+};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Counters that count the program's own launches: each dispatch's value is how many it was among those of the pass.
+#[derive(Default)]
+pub struct InLine {
+    pub calls: Mutex<Vec<String>>,
+    pub failing: Mutex<Option<&'static str>>,
+    /// Between `before` and `after`.
+    pub fenced: AtomicBool,
+    pub counted: AtomicU32,
+    pub every_launch: bool,
+    pub most: Option<u32>,
+    /// How long beginning a pass takes.
+    pub switch: Duration,
+}
+
+impl InLine {
+    fn call(&self, call: String) -> Result<(), CountersError> {
+        let fails = self.failing.lock().unwrap().is_some_and(|failing| call.starts_with(failing));
+        self.calls.lock().unwrap().push(call);
+        if fails { Err(CountersError::Discarded("by order".into())) } else { Ok(()) }
+    }
+
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+}
+
+impl Counters for InLine {
+    fn list(&self) -> Vec<CounterInfo> {
+        Vec::new()
+    }
+
+    fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
+        let pass = |index| PlannedPass { index, counters: Vec::new(), way: Way::Sampling, price: Duration::ZERO };
+        Ok(Plan { passes: (0..request.names.len() as u32).map(pass).collect() })
+    }
+
+    fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
+        pass.way == Way::Sampling
+    }
+
+    fn counts_every_launch(&self, _: &Plan) -> bool {
+        self.every_launch
+    }
+
+    fn most_dispatches(&self, _: &Plan) -> u32 {
+        self.most.unwrap_or(u32::MAX)
+    }
+
+    fn open(&self, _: &Plan, dispatches: u32) -> Result<(), CountersError> {
+        self.counted.store(0, Ordering::SeqCst);
+        self.call(format!("open {dispatches}"))
+    }
+
+    fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
+        std::thread::sleep(self.switch);
+        self.call(format!("begin {}", pass.index))
+    }
+
+    fn before(&self, index: u32) -> Result<(), CountersError> {
+        self.call(format!("before {index}"))?;
+        assert!(!self.fenced.swap(true, Ordering::SeqCst), "a fence within a fence");
+        Ok(())
+    }
+
+    fn after(&self, index: u32) -> Result<(), CountersError> {
+        self.call(format!("after {index}"))?;
+        assert!(self.fenced.swap(false, Ordering::SeqCst));
+        self.counted.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), CountersError> {
+        self.call("end".into())
+    }
+
+    fn collect(&self, deliver: Deliver) {
+        let _ = self.call("collect".into());
+        let reading = |dispatch| Reading {
+            dispatch,
+            pass: 0,
+            counter: "place".into(),
+            unit: "".into(),
+            value: Value::Count(u64::from(dispatch)),
+            derived: false,
+            bound: None,
+        };
+        deliver(Ok((0..self.counted.load(Ordering::SeqCst)).map(reading).collect()));
+    }
+
+    fn abandon(&self) {
+        // It may come from within a fence.
+        self.fenced.store(false, Ordering::SeqCst);
+        let _ = self.call("abandon".into());
+    }
+
+    fn flush(&self) {}
+}
