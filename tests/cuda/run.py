@@ -231,7 +231,9 @@ def restore():
             name = f"restore left out {program} {window}"
             options = ["--set", "none", "--passes", "3", "--window", window]
             run = Run(name, options, [BUILD / program], environment={"KREPLAY_TEST_SKIP_RESTORE": "1"})
-            check(name, run, [] if run.code == 1 and ": wrong" in run.out else ["it came out right"])
+            # What the program reads within a batch window is pass 0's; what the passes did shows in their outputs.
+            seen = run.code == 1 and ": wrong" in run.out if window == "kernel" else run.divergent > 0
+            check(name, run, [] if seen else ["nothing came out wrong"])
 
 
 def flush():
@@ -253,7 +255,8 @@ def faults():
         name = f"faults spinning {window}"
         options = ["--set", "none", "--passes", "3", "--window", window, "--pass-deadline", "500", "--drain-deadline", "1000"]
         run = Run(name, options, [BUILD / "spinning"])
-        good = run.code == 0 and any(d["outcome"] == "declined" for d in run.dispatches)
+        # In a batch window the program answers the kernel in pass 0, and the replays find the answer.
+        good = run.code == 0 and (window == "batch" or any(d["outcome"] == "declined" for d in run.dispatches))
         check(name, run, [] if good else [run.tail()])
         name = f"faults dying {window}"
         run = Run(name, ["--set", "none", "--passes", "3", "--window", window], [BUILD / "dying"])

@@ -1,8 +1,10 @@
 //! One window at a time on a GPU, across processes: the hardware's counters exist once.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The lock file of a GPU. It stays open, and is locked for the length of a window.
@@ -45,10 +47,29 @@ impl GpuLock {
     }
 
     fn at(path: PathBuf) -> Result<Self, LockError> {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        // One that is there is only read: in the folder for temporary files nobody may open another user's file for
+        // creation, whatever its permissions (fs.protected_regular), and a lock needs no more.
+        let there = File::open(&path);
+        let file = there.or_else(|why| match why.kind() {
+            ErrorKind::NotFound => Self::create(&path),
+            _ => Err(why),
+        });
         match file {
             Ok(file) => Ok(Self { file, path }),
             Err(why) => Err(LockError::Open { path, why }),
+        }
+    }
+
+    /// Makes the file, for every user to read; one that another process has made meanwhile will do.
+    fn create(path: &Path) -> std::io::Result<File> {
+        match File::options().read(true).write(true).create_new(true).open(path) {
+            Ok(file) => {
+                // The mask of the process may have taken the others' right away.
+                file.set_permissions(Permissions::from_mode(0o644))?;
+                Ok(file)
+            }
+            Err(why) if why.kind() == ErrorKind::AlreadyExists => File::open(path),
+            Err(why) => Err(why),
         }
     }
 
@@ -97,6 +118,20 @@ impl Drop for Held<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Another user's lock is there and may only be read.
+    #[test]
+    fn a_file_that_may_only_be_read_is_enough() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gpu.lock");
+        let one = GpuLock::at(path.clone()).expect("made");
+        let mode = one.file.metadata().expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o644, "others may read it");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("it is ours");
+        let two = GpuLock::at(path).expect("reading is enough");
+        let _held = one.acquire(Instant::now()).expect("nobody holds it");
+        assert!(two.acquire(Instant::now()).is_err());
+    }
 
     #[test]
     fn two_holders_exclude_each_other_and_the_error_names_the_file() {
