@@ -36,6 +36,21 @@ impl CudaAgent {
         })
     }
 
+    /// Waits for the agent's stream and every one of the program's that is known, without a call that has no deadline.
+    pub(crate) fn wait_every_stream(&self, deadline: Instant, what: &'static str) -> Result<(), AgentError> {
+        let _entered = self.enter()?;
+        self.poll(deadline, what, || {
+            // The lock is held while asking, so that no stream is destroyed meanwhile.
+            let streams = super::locked(&self.0.streams);
+            for stream in [self.stream(), Stream::LEGACY, Stream::PER_THREAD].into_iter().chain(streams.iter()) {
+                if self.driver().stream_progress(stream)? == Progress::Running {
+                    return Ok(Progress::Running);
+                }
+            }
+            Ok(Progress::Done)
+        })
+    }
+
     /// Two events that can be read.
     pub(crate) fn timing_events(&self) -> Result<(Event, Event), AgentError> {
         let _entered = self.enter()?;

@@ -1,12 +1,16 @@
 //! The engine's counters of an agent: the seam, which hands each pass to its way of counting.
 
+use super::alone;
 use super::device::Availability;
 use super::evaluate::{Evaluator, Job};
+use super::gather::Gather;
 use super::host::Host;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, timing_plan};
-use super::ranges::{RangePass, RangeWindow, Ranges};
+use super::planner::Planner;
+use super::ranges::{RangePass, RangeWindow, Ranges, ending};
 use super::room::most_dispatches;
+use super::sampling::{Device, SampledPass, Sampling};
 use super::sets::SETS;
 use super::timing::{TimedPass, Timing};
 use super::{Guarded, no_window};
@@ -40,17 +44,27 @@ pub(crate) struct CudaCounters {
     evaluator: Evaluator,
     state: Mutex<State>,
     ranges: Ranges,
+    /// `None`: nothing can be sampled.
+    sampling: Option<Arc<Sampling>>,
 }
 
 #[derive(Default)]
 struct State {
     window: Option<Window>,
     timing: Timing,
+    /// Windows so far.
+    windows: u64,
     /// A pass did not end: nothing may be asked of the hardware any more.
     stuck: bool,
 }
 
 struct Window {
+    planned: Arc<Planned>,
+    /// Most dispatches that it may hold.
+    dispatches: u32,
+    /// Which one it is.
+    number: u64,
+    gather: Gather,
     ranges: RangeWindow,
     /// The GPU's lock is held: from the first counted pass on.
     locked: bool,
@@ -61,6 +75,7 @@ struct Window {
 /// The pass that runs, by its way of counting.
 enum Current {
     Ranges(RangePass),
+    Sampling(Box<SampledPass>),
     Timing(TimedPass),
 }
 
@@ -78,7 +93,17 @@ impl CudaCounters {
         let lock = GpuLock::new(agent.uuid()).map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let evaluator =
             Evaluator::new(Arc::clone(&cupti), Arc::clone(&availability.chip), Arc::clone(&availability.image));
+        let entered = alone::enter(agent.uuid());
+        if !entered.map_err(|error| CountersError::Unavailable(error.to_string()))? {
+            return Err(CountersError::Unavailable(
+                "another kreplay process samples this GPU; only one can at a time".into(),
+            ));
+        }
         let ranges = Ranges::new(Arc::clone(&cupti), agent.clone());
+        let sampling = match &availability.sampling {
+            Ok(image) => Sampling::of_device(&cupti, agent.device(), &availability.chip, image),
+            Err(_) => None,
+        };
         Ok(Self {
             cupti,
             agent,
@@ -89,6 +114,7 @@ impl CudaCounters {
             evaluator,
             state: Mutex::default(),
             ranges,
+            sampling,
         })
     }
 
@@ -99,8 +125,66 @@ impl CudaCounters {
 
     /// Ends the context's session; the context is about to go.
     pub(crate) fn close(&self) {
-        self.evaluator.flush();
+        self.flush_all();
+        if let Some(sampling) = &self.sampling {
+            sampling.release();
+        }
         self.ranges.end_session();
+    }
+
+    fn flush_all(&self) {
+        self.evaluator.flush();
+        if let Some(sampling) = &self.sampling {
+            sampling.flush();
+        }
+    }
+
+    /// What a sampled pass stands on: waits end with `stuck` set when a dispatch does not end in time. The first pass may
+    /// be the program's own, on any stream.
+    fn ground<'s>(&'s self, pass: u32, stuck: &'s mut bool) -> Device<impl FnMut() -> Result<(), CountersError> + 's> {
+        let wait = move || {
+            const WHAT: &str = "waiting for a sampled dispatch";
+            let deadline = Instant::now() + self.conduct.pass_deadline;
+            let waited = match pass {
+                0 => self.agent.wait_every_stream(deadline, WHAT),
+                _ => self.agent.wait_pass(deadline, WHAT, true),
+            };
+            waited.map_err(|error| {
+                *stuck = true;
+                CountersError::Failed { call: WHAT, status: error.to_string() }
+            })
+        };
+        Device { wait, cupti: Arc::clone(&self.cupti) }
+    }
+
+    /// A pass that samples begins; the context is idle.
+    fn begin_sampling(&self, window: &Window, pass: u32, stuck: &mut bool) -> Result<SampledPass, CountersError> {
+        let sampling = self.sampling()?;
+        let backwards = window.number % 2 == 1;
+        let sampled = window
+            .planned
+            .sampled(pass, backwards)
+            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
+        if ending() && !sampling.is_programmed(&sampled.group, window.dispatches) {
+            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
+        }
+        if !alone::alone(self.agent.uuid()) {
+            return Err(CountersError::Unavailable(
+                "another process counts on this GPU, and sampling would count its work too".into(),
+            ));
+        }
+        let what = (&sampled.group, &sampled.counters);
+        sampling.begin(
+            what,
+            sampled.pass,
+            (window.dispatches, window.number),
+            &window.gather,
+            &mut self.ground(pass, stuck),
+        )
+    }
+
+    fn sampling(&self) -> Result<&Sampling, CountersError> {
+        self.sampling.as_deref().ok_or_else(|| CountersError::Unavailable("nothing can be sampled here".into()))
     }
 
     /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.
@@ -142,7 +226,16 @@ impl Counters for CudaCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
-            None => plan(&self.cupti, &self.availability.chip, &self.availability.image, request)?,
+            None => {
+                let sampling = self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some());
+                let planner = Planner {
+                    cupti: &self.cupti,
+                    chip: &self.availability.chip,
+                    availability: &self.availability.image,
+                    sampling,
+                };
+                plan(&planner, request)?
+            }
         };
         let plan = planned.plan.clone();
         let mut plans = self.plans.guarded();
@@ -150,6 +243,11 @@ impl Counters for CudaCounters {
             plans.push(Arc::new(planned));
         }
         Ok(plan)
+    }
+
+    fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
+        // The fence waits for every stream of the context.
+        pass.way == Way::Sampling
     }
 
     fn counts_every_launch(&self, plan: &Plan) -> bool {
@@ -175,8 +273,18 @@ impl Counters for CudaCounters {
                 "a pass did not end; nothing more is counted in this context".into(),
             ));
         }
-        let ranges = self.ranges.open(planned, dispatches)?;
-        state.window = Some(Window { ranges, locked: false, current: None, readings: Vec::new() });
+        let ranges = self.ranges.open(Arc::clone(&planned), dispatches)?;
+        state.windows += 1;
+        state.window = Some(Window {
+            planned,
+            dispatches,
+            number: state.windows,
+            gather: Gather::default(),
+            ranges,
+            locked: false,
+            current: None,
+            readings: Vec::new(),
+        });
         Ok(())
     }
 
@@ -188,17 +296,24 @@ impl Counters for CudaCounters {
                 .flush_cache()
                 .map_err(|error| CountersError::Failed { call: "flushing the cache", status: error.to_string() })?;
         }
-        if pass.way == Way::Ranges || self.conduct.flush_cache {
+        if pass.way != Way::Timing || self.conduct.flush_cache {
             self.wait(stuck, "waiting for the device before a pass", false)?;
         }
         let window = window.as_mut().ok_or_else(no_window)?;
         let current = match pass.way {
             Way::Ranges => {
                 self.hold(window)?;
+                if let Some(sampling) = &self.sampling {
+                    // While sampling is enabled ranges answer that the hardware is busy.
+                    sampling.release();
+                }
                 Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index)?)
             }
             Way::Timing => Current::Timing(TimedPass::default()),
-            Way::Sampling => return Err(CountersError::Unavailable("this agent does not sample".into())),
+            Way::Sampling => {
+                self.hold(window)?;
+                Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))
+            }
         };
         window.current = Some((pass.index, current));
         Ok(())
@@ -206,9 +321,11 @@ impl Counters for CudaCounters {
 
     fn before(&self, index: u32) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, .. } = &mut *state;
+        let State { window, timing, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
-        match &mut window.current.as_mut().ok_or_else(no_window)?.1 {
+        let (number, current) = window.current.as_mut().ok_or_else(no_window)?;
+        match current {
+            Current::Sampling(pass) => self.sampling()?.before(pass, index, &mut self.ground(*number, stuck)),
             Current::Ranges(pass) => {
                 self.ranges.before(&mut window.ranges, pass, index);
                 Ok(())
@@ -219,17 +336,19 @@ impl Counters for CudaCounters {
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, .. } = &mut *state;
-        let current = window.as_mut().and_then(|window| window.current.as_mut()).ok_or_else(no_window)?;
-        match &mut current.1 {
+        let State { window, timing, stuck, .. } = &mut *state;
+        let current = window.as_mut().and_then(|window| window.current.as_mut());
+        let (number, current) = current.ok_or_else(no_window)?;
+        match current {
             Current::Ranges(_) => Ok(()),
+            Current::Sampling(pass) => self.sampling()?.after(pass, &mut self.ground(*number, stuck)),
             Current::Timing(pass) => timing.after(&self.agent, pass, index),
         }
     }
 
     fn end(&self) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, stuck } = &mut *state;
+        let State { window, timing, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
         let (number, current) = window.current.take().ok_or_else(no_window)?;
         match current {
@@ -238,9 +357,14 @@ impl Counters for CudaCounters {
                 self.wait(stuck, "waiting for a counted pass", true)?;
                 self.ranges.end(&mut window.ranges, &pass)
             }
+            Current::Sampling(pass) => self.sampling()?.end(*pass, &mut self.ground(number, stuck)),
             Current::Timing(pass) => {
                 self.wait(stuck, "waiting for a timed dispatch", true)?;
-                timing.end(&self.agent, &pass, number, &mut window.readings)
+                let longest = timing.end(&self.agent, &pass, number, &mut window.readings)?;
+                if let Some(sampling) = &self.sampling {
+                    sampling.expect(longest, window.dispatches);
+                }
+                Ok(())
             }
         }
     }
@@ -249,15 +373,20 @@ impl Counters for CudaCounters {
         let window = self.state.guarded().window.take();
         self.lock.release();
         let Some(window) = window else { return deliver(Err(no_window())) };
-        let counted = self.ranges.collect(window.ranges);
-        self.evaluator.submit(Job {
-            images: counted.images,
-            before: counted.broken.map_or(Ok(window.readings), Err),
-            order: counted.order,
-            launches: counted.launches,
-            deliver,
-            give_back: counted.give_back,
-        });
+        let Window { ranges, gather, readings, .. } = window;
+        if let Some(counted) = self.ranges.collect(ranges) {
+            let part = gather.part(self.evaluator.owed());
+            self.evaluator.submit(Job {
+                images: counted.images,
+                broken: counted.broken,
+                order: counted.order,
+                launches: counted.launches,
+                part,
+                give_back: counted.give_back,
+            });
+        }
+        gather.part(self.evaluator.owed()).finish(Ok(readings));
+        gather.close(deliver);
     }
 
     fn abandon(&self) {
@@ -266,12 +395,15 @@ impl Counters for CudaCounters {
         if !state.stuck {
             let running = matches!(window.current, Some((_, Current::Ranges(_))));
             self.ranges.abandon(&window.ranges, running);
+            if let (Some((_, Current::Sampling(_))), Some(sampling)) = (&window.current, &self.sampling) {
+                sampling.abandon();
+            }
         }
         self.lock.release();
     }
 
     fn flush(&self) {
-        self.evaluator.flush();
+        self.flush_all();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What CUPTI says about a device and context: supported or not, chip, what may be counted.
 
+use super::sampling;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::ffi::CStr;
@@ -14,6 +15,8 @@ pub(crate) struct Availability {
     pub(crate) image: Arc<[u8]>,
     /// Why nothing may be counted.
     pub(crate) refused: Option<Arc<str>>,
+    /// CUPTI's image of what may be sampled, or why nothing may.
+    pub(crate) sampling: Result<Arc<[u8]>, Arc<str>>,
 }
 
 /// The chip of a device. The profiler is initialised already.
@@ -45,6 +48,7 @@ pub(crate) fn availability(cupti: &Cupti, device: i32, context: Context) -> Avai
         chip: chip.as_ref().map_or_else(|_| "unknown".into(), Arc::clone),
         image: Arc::new([]),
         refused: None,
+        sampling: Err("nothing may be counted".into()),
     };
     let image = chip.map(|_| ()).and_then(|()| supported(cupti, device)).and_then(|refused| match refused {
         Some(refused) => {
@@ -54,7 +58,12 @@ pub(crate) fn availability(cupti: &Cupti, device: i32, context: Context) -> Avai
         None => image(cupti, context),
     });
     match image {
-        Ok(image) => found.image = image.into(),
+        Ok(image) => {
+            found.image = image.into();
+            // After the other image: once sampling is enabled ranges are refused.
+            found.sampling =
+                sampling::availability(cupti, device).map(Into::into).map_err(|error| error.to_string().into());
+        }
         Err(error) => found.refused = Some(error.to_string().into()),
     }
     found

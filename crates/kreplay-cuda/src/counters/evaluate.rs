@@ -1,14 +1,16 @@
 //! Turning counter images into readings, on a thread beside the program.
 
+use super::beside::{Owed, beside};
+use super::gather::Part;
 use super::host::Host;
 use super::planner::Group;
 use super::range::range_count;
 use crate::tables::{Cupti, CuptiError};
-use kreplay_engine::{CountersError, Deliver, PlannedCounter, Reading, Value};
+use kreplay_engine::{CountersError, PlannedCounter, Reading, Value};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A finished image of a group.
 #[derive(Debug)]
@@ -21,16 +23,17 @@ pub(super) struct Image {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A window's images, and who takes their values.
+/// A window's images.
 pub(super) struct Job {
     pub(super) images: Vec<Image>,
-    /// Readings that are there already, or why there are none.
-    pub(super) before: Result<Vec<Reading>, CountersError>,
+    /// Why there are no values.
+    pub(super) broken: Option<CountersError>,
     /// Which range of an image each dispatch is.
     pub(super) order: Vec<u32>,
     /// How many ranges an image must hold.
     pub(super) launches: u32,
-    pub(super) deliver: Deliver,
+    /// Takes the readings.
+    pub(super) part: Part,
     /// Takes the images' storage back.
     pub(super) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
 }
@@ -41,17 +44,16 @@ pub(super) struct Evaluator {
     chip: Arc<str>,
     availability: Arc<[u8]>,
     sender: Mutex<Option<Sender<Job>>>,
-    owed: Arc<(Mutex<usize>, Condvar)>,
+    owed: Owed,
 }
 
 impl Evaluator {
     pub(super) fn new(cupti: Arc<Cupti>, chip: Arc<str>, availability: Arc<[u8]>) -> Self {
-        Self { cupti, chip, availability, sender: Mutex::new(None), owed: Arc::default() }
+        Self { cupti, chip, availability, sender: Mutex::new(None), owed: Owed::default() }
     }
 
     /// Evaluates a job beside the program, or here when no thread can be had.
     pub(super) fn submit(&self, job: Job) {
-        *self.owed.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if sender.is_none() {
             *sender = self.start();
@@ -63,67 +65,50 @@ impl Evaluator {
         drop(sender);
         if let Some(job) = left {
             run(&self.cupti, &self.chip, &self.availability, &mut HashMap::new(), job);
-            done(&self.owed);
         }
     }
 
     fn start(&self) -> Option<Sender<Job>> {
         let (sender, receiver) = channel::<Job>();
-        let (cupti, owed) = (Arc::clone(&self.cupti), Arc::clone(&self.owed));
+        let cupti = Arc::clone(&self.cupti);
         let (chip, availability) = (Arc::clone(&self.chip), Arc::clone(&self.availability));
-        let thread = std::thread::Builder::new().name("kreplay-count".into()).spawn(move || {
-            block_signals();
-            let _depth = crate::agent::Depth::enter();
+        let started = beside("kreplay-count", move || {
             let mut hosts = HashMap::new();
             for job in receiver {
                 run(&cupti, &chip, &availability, &mut hosts, job);
-                done(&owed);
             }
         });
-        thread.ok().map(|_| sender)
+        started.then_some(sender)
+    }
+
+    /// What jobs are counted by until they are done.
+    pub(super) fn owed(&self) -> &Owed {
+        &self.owed
     }
 
     /// Waits until every job is done.
     pub(super) fn flush(&self) {
-        let (owed, changed) = &*self.owed;
-        let mut count = owed.lock().unwrap_or_else(PoisonError::into_inner);
-        while *count > 0 {
-            count = changed.wait(count).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-fn done(owed: &(Mutex<usize>, Condvar)) {
-    *owed.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-    owed.1.notify_all();
-}
-
-/// Signals are for the program's own threads.
-fn block_signals() {
-    // SAFETY: an all-zero set is a value that `sigfillset` overwrites; the mask is this thread's own.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
+        self.owed.wait();
     }
 }
 
 /// Host objects that know a group's metrics, by the group.
-type Hosts<'a> = HashMap<usize, Host<'a>>;
+type Hosts<'a> = HashMap<usize, Host<&'a Cupti>>;
 
 fn run<'a>(cupti: &'a Cupti, chip: &str, availability: &[u8], hosts: &mut Hosts<'a>, job: Job) {
-    let Job { images, before, order, launches, deliver, give_back } = job;
+    let Job { images, broken, order, launches, part, give_back } = job;
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let mut readings = before?;
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        let mut readings = Vec::new();
         for image in &images {
             evaluate(cupti, chip, availability, hosts, image, (&order, launches), &mut readings)?;
         }
-        readings.sort_by_key(|reading| reading.dispatch);
         Ok(readings)
     }));
     let result = result.unwrap_or_else(|_| Err(CountersError::Discarded("evaluating them panicked".into())));
-    // A recorder that panics must not end the thread that owes others.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| deliver(result)));
+    part.finish(result);
     give_back(images);
 }
 
@@ -166,7 +151,7 @@ fn evaluate<'a>(
 }
 
 /// Sums of counters are whole numbers; everything else is real.
-fn exact(name: &str, value: f64) -> Value {
+pub(super) fn exact(name: &str, value: f64) -> Value {
     const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
     let sum = name.ends_with(".sum") || name.ends_with(".max") || name.ends_with(".min");
     if sum && value >= 0.0 && value.fract() == 0.0 && value < LARGEST_WHOLE {
@@ -179,7 +164,9 @@ fn exact(name: &str, value: f64) -> Value {
 pub(super) fn failed(error: CuptiError) -> CountersError {
     use crate::tables::CuptiStatus;
     match error.status {
-        CuptiStatus::INSUFFICIENT_PRIVILEGES | CuptiStatus(26) => CountersError::Unavailable(error.to_string()),
+        CuptiStatus::INSUFFICIENT_PRIVILEGES | CuptiStatus::HARDWARE_BUSY => {
+            CountersError::Unavailable(error.to_string())
+        }
         status => CountersError::Failed { call: error.call, status: status.to_string() },
     }
 }

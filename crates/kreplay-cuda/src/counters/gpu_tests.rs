@@ -5,20 +5,31 @@ use super::*;
 use crate::agent::CudaAgent;
 use crate::agent::tests::gpu_agent;
 use crate::tables::{Cupti, Environment, find_cupti};
-use kreplay_engine::{Agent, Counters, Move, Plan, Reading, Request, Tier, Value};
+use kreplay_engine::{Agent, Chunk, Counters, Move, Pair, Plan, Range, Reading, Request, Tier, Value, Way};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 fn counters(agent: &CudaAgent) -> CudaCounters {
+    counters_by(agent, true)
+}
+
+/// Counters that sample where the planner likes, or that only use ranges.
+fn counters_by(agent: &CudaAgent, sampling: bool) -> CudaCounters {
     let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
     let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
     println!("CUPTI {} at {}", cupti.version().expect("a version"), cupti.path().display());
-    let availability = {
+    let mut availability = {
         let _entered = agent.enter().expect("the context is there");
         availability(&cupti, agent.device(), agent.context())
     };
     println!("chip {}, refused: {:?}", availability.chip, availability.refused);
+    if let Err(why) = &availability.sampling {
+        println!("no sampling: {why}");
+    }
+    if !sampling {
+        availability.sampling = Err("this test counts by ranges".into());
+    }
     let conduct =
         Conduct { flush_cache: false, pass_deadline: Duration::from_secs(20), lock_deadline: Duration::from_secs(20) };
     CudaCounters::new(cupti, agent.clone(), availability, conduct).expect("the lock can be had")
@@ -155,4 +166,97 @@ fn an_abandoned_window_does_no_harm() {
         assert_eq!(readings.len(), plan.passes[0].counters.len());
     }
     counters.close();
+}
+
+/// Kernels of several kinds and lengths: few blocks and many, that copy, compare and read. Each is one launch.
+struct Kinds<'a> {
+    agent: &'a CudaAgent,
+    a: u64,
+    b: u64,
+}
+
+/// Bytes that [`Kinds`] works in, on each side.
+const ROOM: u64 = 1 << 30;
+
+impl Kinds<'_> {
+    const COUNT: u32 = 8;
+
+    fn submit(&self, kind: u32) {
+        let Self { agent, a, b } = *self;
+        let copy = |bytes: u64, count: u64| {
+            let step = (bytes * 2).next_multiple_of(4096);
+            let moves: Vec<Move> =
+                (0..count).map(|at| Move { to: b + at * step, from: a + at * step, bytes }).collect();
+            agent.copy(&moves).expect("submitted");
+        };
+        let pair = |bytes: u64| Pair { memory: a, shadow: b, bytes };
+        let answer = |ticket| drop(agent.answer(ticket, Instant::now() + Duration::from_secs(20)).expect("answered"));
+        match kind % Self::COUNT {
+            0 => copy(64, 3),
+            1 => copy(64 << 10, 3),
+            2 => copy(1 << 20, 5),
+            3 => copy(3 << 20, 40),
+            4 => answer(agent.compare(&[pair(1 << 20)], Chunk::DEFAULT).expect("asked")),
+            5 => answer(agent.compare(&[pair(ROOM)], Chunk::DEFAULT).expect("asked")),
+            6 => answer(agent.hash(&[Range::new(a, 64 << 10)], Chunk::DEFAULT).expect("asked")),
+            _ => answer(agent.hash(&[Range::new(a, ROOM / 2)], Chunk::DEFAULT).expect("asked")),
+        }
+        agent.note_launch();
+    }
+}
+
+/// Deterministic counters are the same by sampling as by ranges, on every launch.
+#[test]
+fn sampling_counts_what_ranges_count() {
+    const LAUNCHES: u32 = 200;
+    let Some(agent) = gpu_agent() else { return };
+    let (a, b) = (agent.allocate(Tier::Device, ROOM).expect("room"), agent.allocate(Tier::Device, ROOM).expect("room"));
+    let kinds = Kinds { agent: &agent, a: a.range.base, b: b.range.base };
+    let requests = [
+        (vec!["sm__inst_executed.sum", "lts__t_sectors.sum", "dram__bytes_read.sum"], 1),
+        (vec!["l1tex__t_bytes.sum", "l1tex__t_sectors.sum", "sm__cycles_active.sum"], 2),
+        (vec!["sm__warps_active.avg.pct_of_peak_sustained_active", "sm__inst_issued.sum"], 0),
+    ];
+    let count = |sampling: bool| {
+        let counters = counters_by(&agent, sampling);
+        let mut all = Vec::new();
+        for (names, _) in &requests {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let plan = counters.plan(&Request { names, repeat: 1, dispatches: LAUNCHES }).expect("planned");
+            assert_eq!(plan.passes.iter().all(|pass| pass.way == Way::Sampling), sampling);
+            // Twice: the first window learns how long the kernels are.
+            for round in 0..2 {
+                let start = Instant::now();
+                let at = std::cell::Cell::new(0);
+                let submit = || kinds.submit(at.replace(at.get() + 1));
+                let (readings, times) = window(&counters, &plan, LAUNCHES, &submit);
+                let steps: Vec<String> = times.iter().map(|(step, us)| format!("\"{step}\":{us:.0}")).collect();
+                println!(
+                    "{{\"bench\":\"ways\",\"sampling\":{sampling},\"round\":{round},\"launches\":{LAUNCHES},\"ms\":{:.3},\"us\":{{{}}}}}",
+                    start.elapsed().as_secs_f64() * 1e3,
+                    steps.join(",")
+                );
+                if round == 1 {
+                    all.push(readings);
+                }
+            }
+        }
+        counters.close();
+        all
+    };
+    let (sampled, ranged) = (count(true), count(false));
+    for (((names, exact), sampled), ranged) in requests.iter().zip(&sampled).zip(&ranged) {
+        for (at, name) in names.iter().enumerate() {
+            let (mine, theirs) = (values(sampled, name), values(ranged, name));
+            assert_eq!((mine.len(), theirs.len()), (LAUNCHES as usize, LAUNCHES as usize), "{name}");
+            for kind in 0..Kinds::COUNT as usize {
+                println!("{name} kind {kind}: sampling {:?}, ranges {:?}", mine[kind], theirs[kind]);
+            }
+            if at < *exact {
+                assert_eq!(mine, theirs, "{name} is the same on every launch");
+            }
+        }
+    }
+    agent.free(a);
+    agent.free(b);
 }

@@ -3,15 +3,20 @@
 use crate::tables::cupti_structs::*;
 use crate::tables::{Cupti, CuptiError, profiler_call};
 use std::ffi::{CStr, CString, c_char};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Kinds of metrics, as CUPTI numbers them: counter, ratio, throughput.
 const KINDS: [u32; 3] = [0, 1, 2];
 
+/// Which interface an object is for, as CUPTI numbers it.
+const FOR_RANGES: u32 = 0;
+const FOR_SAMPLING: u32 = 1;
+
 /// A Profiler Host object for a chip. One list of metrics each: lists add up in it.
 #[derive(Debug)]
-pub(crate) struct Host<'a> {
-    cupti: &'a Cupti,
+pub(crate) struct Host<C: Deref<Target = Cupti>> {
+    cupti: C,
     object: HostObject,
     /// The object keeps the pointers that it was made with.
     _chip: CString,
@@ -32,15 +37,28 @@ pub(crate) struct ConfigImage {
     pub(crate) passes: u32,
 }
 
-impl<'a> Host<'a> {
+impl<C: Deref<Target = Cupti>> Host<C> {
     /// An object for a chip. `availability` is what the driver allows on the device, empty when nothing is known: then
     /// everything that the chip has is there.
     ///
     /// # Errors
     /// CUPTI's status, 46 for a chip that it does not know.
-    pub(crate) fn new(cupti: &'a Cupti, chip: &str, availability: &[u8]) -> Result<Self, CuptiError> {
+    pub(crate) fn new(cupti: C, chip: &str, availability: &[u8]) -> Result<Self, CuptiError> {
+        Self::of_kind(cupti, chip, availability, FOR_RANGES)
+    }
+
+    /// As [`Host::new`], for what PM sampling counts; `availability` is that interface's own.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn for_sampling(cupti: C, chip: &str, availability: &[u8]) -> Result<Self, CuptiError> {
+        Self::of_kind(cupti, chip, availability, FOR_SAMPLING)
+    }
+
+    fn of_kind(cupti: C, chip: &str, availability: &[u8], kind: u32) -> Result<Self, CuptiError> {
         let chip = CString::new(chip.replace('\0', "")).unwrap_or_default();
         let mut params = HostInitialize {
+            kind,
             chip: chip.as_ptr(),
             availability: if availability.is_empty() { std::ptr::null() } else { availability.as_ptr() },
             ..Default::default()
@@ -91,13 +109,7 @@ impl<'a> Host<'a> {
     /// # Errors
     /// CUPTI's status; 27 for metrics that cannot be counted together.
     pub(crate) fn config(self, names: &Names) -> Result<ConfigImage, CuptiError> {
-        let mut params = HostConfigAddMetrics {
-            object: self.object,
-            names: names.pointers.as_ptr(),
-            count: names.pointers.len(),
-            ..Default::default()
-        };
-        profiler_call!(self.cupti, cuptiProfilerHostConfigAddMetrics, &mut params)?;
+        self.add(names)?;
         let mut size = HostConfigImageSize { object: self.object, ..Default::default() };
         profiler_call!(self.cupti, cuptiProfilerHostGetConfigImageSize, &mut size)?;
         let mut bytes = vec![0; size.bytes];
@@ -113,28 +125,57 @@ impl<'a> Host<'a> {
         Ok(ConfigImage { bytes: bytes.into(), passes: passes.passes as u32 })
     }
 
+    /// Adds metrics to the object's list.
+    ///
+    /// # Errors
+    /// CUPTI's status; 27 for metrics that cannot be counted together.
+    pub(crate) fn add(&self, names: &Names) -> Result<(), CuptiError> {
+        let mut params = HostConfigAddMetrics {
+            object: self.object,
+            names: names.pointers.as_ptr(),
+            count: names.pointers.len(),
+            ..Default::default()
+        };
+        profiler_call!(self.cupti, cuptiProfilerHostConfigAddMetrics, &mut params)
+    }
+
     /// The values of one range of a counter image, in the order of `names`.
     ///
     /// # Errors
     /// CUPTI's status.
     pub(crate) fn evaluate(&self, image: &[u8], range: usize, names: &Names) -> Result<Vec<f64>, CuptiError> {
         let mut values = vec![f64::NAN; names.pointers.len()];
+        self.evaluate_into(image, range, names, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`Host::evaluate`], into values that are there: as many as `names` are.
+    ///
+    /// # Errors
+    /// CUPTI's status.
+    pub(crate) fn evaluate_into(
+        &self,
+        image: &[u8],
+        range: usize,
+        names: &Names,
+        values: &mut [f64],
+    ) -> Result<(), CuptiError> {
+        debug_assert_eq!(values.len(), names.pointers.len());
         let mut params = HostEvaluate {
             object: self.object,
             image: image.as_ptr(),
             image_bytes: image.len(),
             range,
             names: names.pointers.as_ptr(),
-            count: values.len(),
+            count: values.len().min(names.pointers.len()),
             values: values.as_mut_ptr(),
             ..Default::default()
         };
-        profiler_call!(self.cupti, cuptiProfilerHostEvaluateToGpuValues, &mut params)?;
-        Ok(values)
+        profiler_call!(self.cupti, cuptiProfilerHostEvaluateToGpuValues, &mut params)
     }
 }
 
-impl Drop for Host<'_> {
+impl<C: Deref<Target = Cupti>> Drop for Host<C> {
     fn drop(&mut self) {
         let mut params = HostDeinitialize { object: self.object, ..Default::default() };
         // A failure leaves an object behind that nobody uses; there is nothing to do about it.

@@ -4,9 +4,13 @@
 //! of metrics takes. *Counting* is done by the Range Profiler: the hardware is programmed for a pass, read around each
 //! dispatch, and the raw values are decoded into a counter image, which is evaluated on a thread beside the program.
 
+mod alone;
+mod beside;
+mod choice;
 mod count;
 mod device;
 mod evaluate;
+mod gather;
 mod host;
 mod lock;
 mod names;
@@ -15,6 +19,7 @@ mod planner;
 mod range;
 mod ranges;
 mod room;
+mod sampling;
 mod sets;
 mod timing;
 

@@ -1,8 +1,9 @@
 //! From what the user asked for to metrics of the chip.
 
 use super::host::Host;
+use super::plan::EVENT_TIME;
 use super::sets::{SETS, find};
-use crate::tables::CuptiError;
+use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ const NEAR: usize = 4;
 ///
 /// # Errors
 /// [`PlanError::Unknown`] with near names.
-pub(crate) fn resolve(host: &Host<'_>, asked: &[String]) -> Result<Vec<Arc<str>>, PlanError> {
+pub(crate) fn resolve(host: &Host<&Cupti>, asked: &[String]) -> Result<Vec<Arc<str>>, PlanError> {
     let bases = host.base_metrics().map_err(|error: CuptiError| PlanError::Unavailable(error.to_string()))?;
     let known: HashSet<&str> = bases.iter().map(|base| &**base).collect();
     let mut metrics: Vec<Arc<str>> = Vec::new();
@@ -24,6 +25,10 @@ pub(crate) fn resolve(host: &Host<'_>, asked: &[String]) -> Result<Vec<Arc<str>>
         }
     };
     for name in asked {
+        if name == EVENT_TIME {
+            add(name.as_str().into());
+            continue;
+        }
         let Some(set) = find(name) else {
             add(check(host, &known, &bases, name)?);
             continue;
@@ -38,6 +43,7 @@ pub(crate) fn resolve(host: &Host<'_>, asked: &[String]) -> Result<Vec<Arc<str>>
                         }
                     }
                 }
+                None if *metric == EVENT_TIME => add((*metric).into()),
                 None => add(check(host, &known, &bases, metric)?),
             }
         }
@@ -46,7 +52,7 @@ pub(crate) fn resolve(host: &Host<'_>, asked: &[String]) -> Result<Vec<Arc<str>>
 }
 
 /// The metric, if the chip has it with this ending.
-fn check(host: &Host<'_>, known: &HashSet<&str>, bases: &[Arc<str>], name: &str) -> Result<Arc<str>, PlanError> {
+fn check(host: &Host<&Cupti>, known: &HashSet<&str>, bases: &[Arc<str>], name: &str) -> Result<Arc<str>, PlanError> {
     // Names of a few blocks hold a point themselves, so the longest known beginning is the base.
     let base = name.match_indices('.').map(|(at, _)| &name[..at]).chain([name]).rfind(|base| known.contains(base));
     let Some(base) = base else {

@@ -1,14 +1,16 @@
 //! The passes of a request, and which programming each belongs to.
 
+use super::choice::choose;
 use super::host::Host;
 use super::names::resolve;
 use super::planner::{Group, Planner};
+use super::sampling::SampleGroup;
 use crate::tables::Cupti;
 use kreplay_engine::{Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A group run once: its passes follow each other.
+/// A group of ranges run once: its passes follow each other.
 #[derive(Clone, Debug)]
 pub(super) struct Instance {
     pub(super) group: Arc<Group>,
@@ -17,40 +19,63 @@ pub(super) struct Instance {
     pub(super) first: u32,
 }
 
-/// A plan with what is needed to run it.
+/// A pass that samples.
 #[derive(Clone, Debug)]
+pub(super) struct Sampled {
+    pub(super) group: Arc<SampleGroup>,
+    pub(super) counters: Arc<[PlannedCounter]>,
+    /// Index of the pass.
+    pub(super) pass: u32,
+}
+
+/// A plan with what is needed to run it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Planned {
     pub(super) plan: Plan,
     pub(super) instances: Vec<Instance>,
+    pub(super) sampled: Vec<Sampled>,
 }
 
 /// The name of the time that is taken without counters.
 pub(crate) const EVENT_TIME: &str = "gpu_time";
 
+/// What a dispatch costs where only its time is taken.
+const TIMING: Duration = Duration::from_micros(15);
+
 /// Plans a request for a chip.
 ///
 /// # Errors
 /// [`PlanError`].
-pub(super) fn plan(cupti: &Cupti, chip: &str, availability: &[u8], request: &Request) -> Result<Planned, PlanError> {
-    let host = Host::new(cupti, chip, availability)
-        .map_err(|error| PlanError::Unavailable(format!("{error} (chip {chip})")))?;
-    let metrics = resolve(&host, &request.names)?;
-    let mut planned = Planned { plan: Plan::default(), instances: Vec::new() };
+pub(super) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
+    let host = Host::new(planner.cupti, planner.chip, planner.availability)
+        .map_err(|error| PlanError::Unavailable(format!("{error} (chip {})", planner.chip)))?;
+    let mut metrics = resolve(&host, &request.names)?;
+    let asked = metrics.len();
+    metrics.retain(|metric| &**metric != EVENT_TIME);
+    let repeat = request.repeat.max(1);
+    let dispatches = request.dispatches.max(1);
+    // Times first: they also tell sampling how long the kernels are.
+    let mut planned = if asked > metrics.len() { timing_plan(request) } else { Planned::default() };
     if metrics.is_empty() {
         return Ok(planned);
     }
-    for group in (Planner { cupti, chip, availability }).pack(&metrics)? {
-        let counters: Arc<[PlannedCounter]> = group.metrics.iter().map(|name| planned_counter(&host, name)).collect();
+    let mut choice = choose(planner, &metrics, dispatches)?;
+    let prices: Vec<Duration> = choice.sampled.iter().map(|group| choice.each_sampled(group, dispatches)).collect();
+    for (group, price) in std::mem::take(&mut choice.sampled).into_iter().zip(prices) {
+        let counters = counters(&host, &group.metrics);
         let group = Arc::new(group);
-        for _ in 0..request.repeat.max(1) {
+        for _ in 0..repeat {
+            let pass = planned.push(&counters, Way::Sampling, price);
+            planned.sampled.push(Sampled { group: Arc::clone(&group), counters: Arc::clone(&counters), pass });
+        }
+    }
+    for group in choice.ranges {
+        let counters = counters(&host, &group.metrics);
+        let group = Arc::new(group);
+        for _ in 0..repeat {
             let first = planned.plan.passes.len() as u32;
-            for pass in 0..group.config.passes {
-                planned.plan.passes.push(PlannedPass {
-                    index: first + pass,
-                    counters: counters.to_vec(),
-                    way: Way::Ranges,
-                    price: group.price.duration(),
-                });
+            for _ in 0..group.config.passes {
+                planned.push(&counters, Way::Ranges, group.each(dispatches));
             }
             planned.instances.push(Instance { group: Arc::clone(&group), counters: Arc::clone(&counters), first });
         }
@@ -63,24 +88,25 @@ pub(super) fn plan(cupti: &Cupti, chip: &str, availability: &[u8], request: &Req
 /// # Errors
 /// [`PlanError`].
 pub(crate) fn plan_request(cupti: &Cupti, chip: &str, request: &Request) -> Result<Plan, PlanError> {
-    plan(cupti, chip, &[], request).map(|planned| planned.plan)
+    let sampling = cupti.lacks_sampling().is_none().then_some(&[][..]);
+    plan(&Planner { cupti, chip, availability: &[], sampling }, request).map(|planned| planned.plan)
 }
 
 /// The plan where nothing may be counted: times by events.
 pub(super) fn timing_plan(request: &Request) -> Planned {
     let counter = PlannedCounter { name: EVENT_TIME.into(), block: "event".into(), unit: "ns".into() };
-    let passes = (0..request.repeat.max(1))
-        .map(|index| PlannedPass {
-            index,
-            counters: vec![counter.clone()],
-            way: Way::Timing,
-            price: Duration::from_micros(15),
-        })
-        .collect();
-    Planned { plan: Plan { passes }, instances: Vec::new() }
+    let mut planned = Planned::default();
+    for _ in 0..request.repeat.max(1) {
+        planned.push(std::slice::from_ref(&counter), Way::Timing, TIMING);
+    }
+    planned
 }
 
-fn planned_counter(host: &Host<'_>, name: &Arc<str>) -> PlannedCounter {
+fn counters(host: &Host<&Cupti>, metrics: &[Arc<str>]) -> Arc<[PlannedCounter]> {
+    metrics.iter().map(|name| planned_counter(host, name)).collect()
+}
+
+fn planned_counter(host: &Host<&Cupti>, name: &Arc<str>) -> PlannedCounter {
     let known = host.properties(name).ok();
     let block = known.as_ref().map_or_else(|| "".into(), |known| Arc::clone(&known.block));
     let unit = known.map_or_else(|| "".into(), |known| known.unit);
@@ -88,10 +114,23 @@ fn planned_counter(host: &Host<'_>, name: &Arc<str>) -> PlannedCounter {
 }
 
 impl Planned {
-    /// The instance of a pass, and the pass's place in it.
+    fn push(&mut self, counters: &[PlannedCounter], way: Way, price: Duration) -> u32 {
+        let index = self.plan.passes.len() as u32;
+        self.plan.passes.push(PlannedPass { index, counters: counters.to_vec(), way, price });
+        index
+    }
+
+    /// The instance of a pass by ranges, and the pass's place in it.
     pub(super) fn place(&self, pass: u32) -> Option<(usize, u32)> {
         let at = self.instances.iter().rposition(|instance| instance.first <= pass)?;
         let within = pass - self.instances[at].first;
         (within < self.instances[at].group.config.passes).then_some((at, within))
+    }
+
+    /// The sampled pass that runs in the place of this one. With `backwards` they run in the opposite order, so that the
+    /// last group of one window is the first of the next and need not be programmed again.
+    pub(super) fn sampled(&self, pass: u32, backwards: bool) -> Option<&Sampled> {
+        let at = self.sampled.iter().position(|sampled| sampled.pass == pass)?;
+        self.sampled.get(if backwards { self.sampled.len() - 1 - at } else { at })
     }
 }

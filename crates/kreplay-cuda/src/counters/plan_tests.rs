@@ -3,9 +3,10 @@
 
 use super::host::{Host, Names, supported_chips};
 use super::names::resolve;
+use super::plan::plan_request;
 use super::planner::{Planner, Price};
 use crate::tables::{Cupti, Environment, find_cupti};
-use kreplay_engine::PlanError;
+use kreplay_engine::{PlanError, Request, Way};
 use std::sync::Arc;
 
 const CHIP: &str = "GH100";
@@ -63,29 +64,63 @@ fn unknown_names_come_with_near_ones() {
     assert!(near("basics").contains(&"basic".to_owned()));
 }
 
+/// The passes of a set: sampled, by ranges, timed.
+fn passes(cupti: &Cupti, set: &str, dispatches: u32) -> (usize, usize, usize) {
+    let request = Request { names: vec![set.to_owned()], repeat: 1, dispatches };
+    let plan = plan_request(cupti, CHIP, &request).expect("it can be planned");
+    let count = |way: Way| plan.passes.iter().filter(|pass| pass.way == way).count();
+    for pass in &plan.passes {
+        let names: Vec<&str> = pass.counters.iter().map(|counter| &*counter.name).collect();
+        println!("{set} x{dispatches}: pass {} {:?} {:?} {}", pass.index, pass.way, pass.price, names.join(" "));
+    }
+    (count(Way::Sampling), count(Way::Ranges), count(Way::Timing))
+}
+
 #[test]
-fn every_set_can_be_packed_and_cheap_sets_stay_cheap() {
+fn sets_are_sampled_in_long_windows() {
     let Some(cupti) = cupti() else { return };
-    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[] };
+    let (sampled, ranges, timed) = passes(&cupti, "basic", 500);
+    assert!((1..=3).contains(&sampled) && (ranges, timed) == (0, 1), "{sampled} sampled, {ranges} by ranges");
+    assert_eq!(passes(&cupti, "memory", 500), (1, 0, 1));
+    assert_eq!(passes(&cupti, "occupancy", 500), (1, 0, 1));
+    assert_eq!(passes(&cupti, "compute", 2000).1, 0);
+    let stalls = passes(&cupti, "stalls", 500);
+    assert!(stalls.0 == 0 && stalls.1 > 1, "stall reasons need ranges: {stalls:?}");
+    assert!(passes(&cupti, "roofline", 2000).1 >= 1, "operations need ranges");
+}
+
+#[test]
+fn one_group_needs_one_pass_and_several_are_weighed() {
+    let Some(cupti) = cupti() else { return };
+    let plan = |names: &[&str], dispatches| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        plan_request(&cupti, CHIP, &Request { names, repeat: 1, dispatches }).expect("it can be planned")
+    };
+    for dispatches in [1, 500] {
+        let one = plan(&["sm__inst_executed.sum", "lts__t_sectors.sum", "dram__bytes_read.sum"], dispatches);
+        assert_eq!((one.passes.len(), one.passes[0].way), (1, Way::Sampling), "{dispatches} dispatches");
+    }
+    // Three groups would have to be switched for every kernel.
+    assert!(passes(&cupti, "basic", 1).0 <= 1);
+    let price = |dispatches| plan(&["sm__inst_executed.sum"], dispatches).passes[0].price;
+    assert!(price(1) > price(500) * 10, "a window's costs are shared by its dispatches");
+}
+
+#[test]
+fn every_metric_of_a_set_is_in_the_plan() {
+    let Some(cupti) = cupti() else { return };
     for set in super::sets::SETS {
         let host = Host::new(&cupti, CHIP, &[]).expect("the chip is known");
-        let metrics = resolve(&host, &[set.name.to_owned()]).expect("the chip has the set");
-        let groups = planner.pack(&metrics).expect("it can be packed");
-        let mut packed: Vec<_> = groups.iter().flat_map(|group| group.metrics.clone()).collect();
-        let mut asked = metrics.clone();
-        packed.sort();
-        asked.sort();
-        assert_eq!(packed, asked, "{}: every metric once", set.name);
-        let passes: u32 = groups.iter().map(|group| group.config.passes).sum();
-        let dear: u32 = groups.iter().filter(|g| g.price == Price::Dear).map(|g| g.config.passes).sum();
-        println!("{}: {} metrics, {passes} passes, {dear} of them dear", set.name, metrics.len());
-        let together = Host::new(&cupti, CHIP, &[]).expect("the chip").config(&Names::new(&metrics)).expect("an image");
-        assert!(groups.iter().all(|group| group.config.passes > 0));
-        if set.name == "memory" {
-            assert_eq!(dear, 0);
-        }
-        if set.name == "basic" {
-            assert!(dear <= 2, "{dear} dear passes of {} together", together.passes);
+        let mut asked = resolve(&host, &[set.name.to_owned()]).expect("the chip has the set");
+        for dispatches in [1, 500] {
+            let request = Request { names: vec![set.name.to_owned()], repeat: 1, dispatches };
+            let plan = plan_request(&cupti, CHIP, &request).expect("it can be planned");
+            let counters = plan.passes.iter().flat_map(|pass| &pass.counters);
+            let mut planned: Vec<Arc<str>> = counters.map(|counter| Arc::clone(&counter.name)).collect();
+            planned.sort();
+            planned.dedup();
+            asked.sort();
+            assert_eq!(planned, asked, "{} in windows of {dispatches}", set.name);
         }
     }
 }
@@ -93,8 +128,8 @@ fn every_set_can_be_packed_and_cheap_sets_stay_cheap() {
 #[test]
 fn a_cheap_metric_does_not_make_a_group_dearer() {
     let Some(cupti) = cupti() else { return };
-    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[] };
-    let groups = planner.pack(&metrics(&["sm__inst_executed.sum", "dram__bytes_read.sum"])).expect("packed");
+    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let groups = planner.pack(&metrics(&["sm__inst_executed.sum", "dram__bytes_read.sum"]), 1).expect("packed");
     for group in &groups {
         let expected = group.metrics.iter().map(|metric| Price::of(metric)).max();
         assert_eq!(Some(group.price), expected);

@@ -1,10 +1,11 @@
-//! Packing metrics into passes.
+//! Packing metrics into the Range Profiler's passes.
 //!
-//! CUPTI programs any list of metrics and says how many passes it takes, but a pass that holds a counter of the
-//! multiprocessors costs more than one that holds none: the driver reads those counters in the launch call. Metrics can
-//! therefore be packed into *groups* by price, each programmed on its own, so that its values belong to its passes. Another
-//! group needs another session, though, since a session keeps its first programming; so groups are worth it only where
-//! CUPTI refuses to count the metrics together, or where a window holds very many dispatches.
+//! CUPTI programs any list of metrics and says how many passes it takes. What a pass costs depends on what it holds: one
+//! with a counter of the multiprocessors is programmed fast, but the driver reads these counters in each launch call; one
+//! with time or memory takes long to program, and costs a launch next to nothing. Metrics can therefore be packed into
+//! *groups* by price, each programmed on its own, so that its values belong to its passes. Another group needs another
+//! session, though, since a session keeps its first programming; so groups are worth it only where CUPTI refuses to count
+//! the metrics together, or where a window holds very many dispatches.
 
 use super::host::{ConfigImage, Host, Names};
 use crate::tables::{Cupti, CuptiError};
@@ -12,14 +13,16 @@ use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Programming the counters for a pass and stopping them, whatever the kernel costs (measured, H200).
-const SWITCH: Duration = Duration::from_millis(8);
+/// Programming a pass and stopping it, with counters of the multiprocessors only (measured, H200, as all of these).
+const SWITCH_NEAR: Duration = Duration::from_micros(2_200);
+/// … with time or memory.
+const SWITCH_FAR: Duration = Duration::from_millis(22);
 /// Ending a session and beginning another.
 const SESSION: Duration = Duration::from_millis(100);
-/// What a kernel-pass costs beside it.
-const CHEAP: Duration = Duration::from_micros(100);
+/// What a kernel-pass costs beside it: with time and memory only.
+const CHEAP: Duration = Duration::from_micros(50);
 /// … with counters of the multiprocessors.
-const DEAR: Duration = Duration::from_micros(1050);
+const DEAR: Duration = Duration::from_micros(950);
 /// … with counts that patched code makes.
 const PATCHED: Duration = Duration::from_micros(200);
 
@@ -58,14 +61,13 @@ impl Price {
         }
     }
 
-    /// Of one pass for one kernel, with the switch.
-    pub(crate) fn duration(self) -> Duration {
-        SWITCH
-            + match self {
-                Price::Cheap => CHEAP,
-                Price::Patched => PATCHED,
-                Price::Dear => DEAR,
-            }
+    /// What one kernel costs in a pass, beside the switch.
+    fn duration(self) -> Duration {
+        match self {
+            Price::Cheap => CHEAP,
+            Price::Patched => PATCHED,
+            Price::Dear => DEAR,
+        }
     }
 }
 
@@ -75,16 +77,37 @@ impl Group {
         Self { names: Names::new(&metrics), metrics, config, price }
     }
 
-    fn cost(&self) -> Duration {
-        self.price.duration() * self.config.passes
+    /// What one of its passes costs a window, beside its kernels.
+    fn switch(&self) -> Duration {
+        let far = self.metrics.iter().any(|metric| Price::of(metric) == Price::Cheap);
+        if far { SWITCH_FAR } else { SWITCH_NEAR }
     }
+
+    /// Its passes for a window of this many dispatches.
+    pub(crate) fn cost(&self, dispatches: u32) -> Duration {
+        (self.switch() + self.price.duration() * dispatches) * self.config.passes
+    }
+
+    /// One pass for one dispatch of such a window.
+    pub(crate) fn each(&self, dispatches: u32) -> Duration {
+        self.switch() / dispatches.max(1) + self.price.duration()
+    }
+}
+
+/// What groups cost together, with the sessions between them.
+pub(crate) fn cost(groups: &[Group], dispatches: u32) -> Duration {
+    let sessions = SESSION * u32::try_from(groups.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    groups.iter().map(|group| group.cost(dispatches)).sum::<Duration>() + sessions
 }
 
 /// Packs metrics for a chip.
 pub(crate) struct Planner<'a> {
     pub(crate) cupti: &'a Cupti,
     pub(crate) chip: &'a str,
+    /// What may be counted by ranges.
     pub(crate) availability: &'a [u8],
+    /// What may be sampled; `None` where nothing may.
+    pub(crate) sampling: Option<&'a [u8]>,
 }
 
 impl Planner<'_> {
@@ -92,11 +115,15 @@ impl Planner<'_> {
         Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics))
     }
 
-    /// The groups that cost least: packed by price, or all together where that is cheaper.
+    /// The groups that cost least in a window of this many dispatches: packed by price, or all together where that is
+    /// cheaper.
     ///
     /// # Errors
     /// [`PlanError`] with the metric that cannot be counted.
-    pub(crate) fn pack(&self, metrics: &[Arc<str>]) -> Result<Vec<Group>, PlanError> {
+    pub(crate) fn pack(&self, metrics: &[Arc<str>], dispatches: u32) -> Result<Vec<Group>, PlanError> {
+        if metrics.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut singles = Vec::new();
         let mut several = Vec::new();
         for metric in metrics {
@@ -124,10 +151,9 @@ impl Planner<'_> {
         }
         groups.sort_by_key(|group| group.price);
         if let Ok(config) = self.config(metrics) {
-            let together = Group::new(metrics.to_vec(), config);
-            let sessions = SESSION * (groups.len() as u32 - 1);
-            if together.cost() <= groups.iter().map(Group::cost).sum::<Duration>() + sessions {
-                return Ok(vec![together]);
+            let together = vec![Group::new(metrics.to_vec(), config)];
+            if cost(&together, dispatches) <= cost(&groups, dispatches) {
+                return Ok(together);
             }
         }
         Ok(groups)

@@ -16,11 +16,12 @@ use std::sync::{Arc, Mutex};
 /// Storage of images, by group and ranges: an empty one to copy from, and used ones.
 type Images = HashMap<(usize, u32), (Vec<u8>, Vec<Vec<u8>>)>;
 
-/// A session, and the group that it was programmed with: it keeps its first programming.
+/// A session, and what it was programmed with: the group, and how many ranges a pass may hold. It keeps its first
+/// programming: of a pass with more ranges it reads only the first ones.
 struct Session {
     device: i32,
     context: Context,
-    group: Option<usize>,
+    programmed: Option<(usize, u32)>,
     profiler: RangeProfiler,
 }
 
@@ -38,6 +39,10 @@ pub(crate) fn process_ends() {
 /// Whether the process ends: nothing new may be asked of CUPTI then.
 pub(super) fn ending() -> bool {
     ENDING.load(Ordering::SeqCst)
+}
+
+fn holds((known, most): (usize, u32), group: &Arc<Group>, ranges: u32) -> bool {
+    known == key(group) && ranges <= most
 }
 
 fn key(group: &Arc<Group>) -> usize {
@@ -109,34 +114,37 @@ impl Ranges {
         }
         sessions.retain(|session| session.device != device);
         let profiler = RangeProfiler::enable(Arc::clone(&self.cupti), context).map_err(failed)?;
-        sessions.push(Session { device, context, group: None, profiler });
+        sessions.push(Session { device, context, programmed: None, profiler });
         work(&sessions[sessions.len() - 1].profiler)
     }
 
-    /// Makes sure that the session was programmed with this group or not at all.
-    fn session_for(&self, group: &Arc<Group>) {
+    /// Makes sure that the session was programmed with this group for as many ranges, or not at all.
+    fn session_for(&self, group: &Arc<Group>, ranges: u32) {
         let context = self.agent.context();
         let other = SESSIONS
             .guarded()
-            .iter_mut()
+            .iter()
             .find(|session| session.context == context)
-            .is_some_and(|session| *session.group.get_or_insert(key(group)) != key(group));
+            .is_some_and(|session| session.programmed.is_some_and(|known| !holds(known, group, ranges)));
         if other {
             self.end_session();
         }
     }
 
-    /// Whether the session is this context's and was programmed with this group.
-    fn is_programmed(&self, group: &Arc<Group>) -> bool {
+    /// Whether the session is this context's and was programmed with this group for as many ranges.
+    fn is_programmed(&self, group: &Arc<Group>, ranges: u32) -> bool {
         let context = self.agent.context();
-        SESSIONS.guarded().iter().any(|session| session.context == context && session.group == Some(key(group)))
+        let mine = |session: &Session| {
+            session.context == context && session.programmed.is_some_and(|known| holds(known, group, ranges))
+        };
+        SESSIONS.guarded().iter().any(mine)
     }
 
     /// Notes what the session was programmed with.
-    fn programmed(&self, group: &Arc<Group>) {
+    fn programmed(&self, group: &Arc<Group>, ranges: u32) {
         let context = self.agent.context();
         if let Some(session) = SESSIONS.guarded().iter_mut().find(|session| session.context == context) {
-            session.group = Some(key(group));
+            session.programmed.get_or_insert((key(group), ranges));
         }
     }
 
@@ -193,14 +201,14 @@ impl Ranges {
             return Err(CountersError::Discarded("a pass of the same counters was left out before".into()));
         }
         let group = &window.planned.instances[instance].group;
-        if ending() && !self.is_programmed(group) {
+        if ending() && !self.is_programmed(group, window.dispatches) {
             return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
         }
         let image = window.images[instance]
             .as_mut()
             .ok_or_else(|| CountersError::Discarded("the counters' image is gone".into()))?;
         if within == 0 {
-            self.session_for(group);
+            self.session_for(group, window.dispatches);
         }
         let ranges = window.dispatches;
         self.with_session(|session| {
@@ -209,7 +217,7 @@ impl Ranges {
             }
             session.start().map_err(failed)
         })?;
-        self.programmed(group);
+        self.programmed(group, ranges);
         window.next = Some((instance, within + 1));
         Ok(RangePass { instance, launches: self.agent.launches() })
     }
@@ -252,8 +260,11 @@ impl Ranges {
         Ok(())
     }
 
-    /// The window ended; what it counted is to be evaluated.
-    pub(super) fn collect(&self, window: RangeWindow) -> Counted {
+    /// The window ended; what it counted is to be evaluated, if it counted anything this way.
+    pub(super) fn collect(&self, window: RangeWindow) -> Option<Counted> {
+        if window.planned.instances.is_empty() {
+            return None;
+        }
         if window.complete.iter().any(|complete| !complete) {
             self.end_session();
         }
@@ -269,13 +280,13 @@ impl Ranges {
             });
         }
         let (store, ranges) = (Arc::clone(&self.images), window.dispatches);
-        Counted {
+        Some(Counted {
             images,
             order: window.order,
             launches: window.launches.unwrap_or(0),
             broken: window.broken,
             give_back: Box::new(move |images| give_back(&store, ranges, images)),
-        }
+        })
     }
 
     /// The window ended without readings, perhaps in the middle of a pass.

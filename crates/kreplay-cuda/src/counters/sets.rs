@@ -1,4 +1,5 @@
-//! Named sets of metrics. A set is made for what the question needs, with as few dear passes as it can.
+//! Named sets of metrics. A set is made for what the question needs, of metrics that can be sampled as far as there are such:
+//! `sm__throughput`, hits in the second-level cache and double precision would each add passes by ranges.
 
 /// A set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,17 +13,22 @@ pub(crate) struct Set {
     pub(crate) metrics: &'static [&'static str],
 }
 
-/// Every set.
+/// Every set. All but `stalls` and the operations of `roofline` can be sampled.
 pub(crate) const SETS: &[Set] = &[
     Set {
         name: "basic",
-        description: "time, instructions, occupancy, and the traffic of each level of memory",
+        description: "time, instructions, occupancy, pipes, and the traffic of each level of memory",
         metrics: &[
-            "gpu__time_duration.sum",
-            "sm__cycles_elapsed.max",
+            "gpu_time",
+            "sm__cycles_active.avg",
             "sm__inst_executed.sum",
+            "sm__inst_issued.sum",
+            "sm__issue_active.sum",
             "sm__warps_active.avg.pct_of_peak_sustained_active",
+            "sm__pipe_tensor_cycles_active.sum",
+            "sm__inst_executed_pipe_fmaheavy.sum",
             "l1tex__t_bytes.sum",
+            "l1tex__t_sector_hit_rate.pct",
             "lts__t_bytes.sum",
             "dram__bytes_read.sum",
             "dram__bytes_write.sum",
@@ -30,61 +36,59 @@ pub(crate) const SETS: &[Set] = &[
     },
     Set {
         name: "memory",
-        description: "second-level cache and device memory; no pass reads the multiprocessors, so it is cheap",
+        description: "the traffic of each level of memory",
         metrics: &[
-            "gpu__time_duration.sum",
+            "gpu_time",
+            "l1tex__t_bytes.sum",
+            "l1tex__t_sectors.sum",
+            "l1tex__t_sector_hit_rate.pct",
+            "lts__t_bytes.sum",
+            "lts__t_sectors.sum",
             "dram__bytes_read.sum",
             "dram__bytes_write.sum",
-            "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-            "lts__t_sectors.sum",
-            "lts__t_sectors_op_read.sum",
-            "lts__t_sectors_op_write.sum",
-            "lts__t_sector_hit_rate.pct",
         ],
     },
     Set {
         name: "compute",
         description: "instructions by pipe, and how busy the pipes are",
         metrics: &[
-            "gpu__time_duration.sum",
+            "gpu_time",
             "sm__cycles_active.sum",
             "sm__inst_executed.sum",
             "sm__inst_issued.sum",
             "sm__inst_executed_pipe_alu.sum",
-            "sm__inst_executed_pipe_fma.sum",
-            "sm__inst_executed_pipe_fp64.sum",
+            "sm__inst_executed_pipe_fmaheavy.sum",
+            "sm__inst_executed_pipe_fmalite.sum",
             "sm__inst_executed_pipe_lsu.sum",
-            "sm__inst_executed_pipe_tensor.sum",
             "sm__inst_executed_pipe_xu.sum",
-            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+            "sm__pipe_tensor_cycles_active.sum",
         ],
     },
     Set {
         name: "occupancy",
         description: "how many warps are there to run",
         metrics: &[
-            "gpu__time_duration.sum",
+            "gpu_time",
             "sm__warps_active.avg.pct_of_peak_sustained_active",
             "sm__warps_active.avg.per_cycle_active",
-            "sm__warps_launched.sum",
+            "sm__threads_launched.sum",
             "sm__cycles_active.avg",
         ],
     },
     Set {
         name: "stalls",
         description: "what warps wait for",
-        metrics: &["gpu__time_duration.sum", "smsp__average_warps_issue_stalled_*_per_issue_active.ratio"],
+        metrics: &["gpu_time", "smsp__average_warps_issue_stalled_*_per_issue_active.ratio"],
     },
     Set {
         name: "roofline",
         description: "floating-point work and the bytes that each level of memory moved for it",
         metrics: &[
-            "gpu__time_duration.sum",
+            "gpu_time",
             "dram__bytes.sum",
             "lts__t_bytes.sum",
             "l1tex__t_bytes.sum",
-            "sm__inst_executed_pipe_tensor.sum",
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
             "sm__sass_thread_inst_executed_op_fadd_pred_on.sum",
             "sm__sass_thread_inst_executed_op_fmul_pred_on.sum",
             "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",

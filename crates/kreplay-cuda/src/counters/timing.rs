@@ -62,7 +62,7 @@ impl Timing {
         Ok(())
     }
 
-    /// The times of a pass whose work is done, in ns.
+    /// The times of a pass whose work is done, in ns. Returns the longest.
     ///
     /// # Errors
     /// [`CountersError`].
@@ -72,21 +72,23 @@ impl Timing {
         pass: &TimedPass,
         number: u32,
         readings: &mut Vec<Reading>,
-    ) -> Result<(), CountersError> {
+    ) -> Result<u64, CountersError> {
+        let mut longest = 0.0f64;
         for dispatch in 0..pass.ran {
             let (start, end) = self.events[dispatch as usize];
-            let milliseconds = agent.elapsed(start, end).map_err(failed)?;
+            let time = f64::from(agent.elapsed(start, end).map_err(failed)?) * 1e6;
+            longest = longest.max(time);
             readings.push(Reading {
                 dispatch,
                 pass: number,
                 counter: EVENT_TIME.into(),
                 unit: "ns".into(),
-                value: Value::Real(f64::from(milliseconds) * 1e6),
+                value: Value::Real(time),
                 derived: false,
                 bound: None,
             });
         }
-        Ok(())
+        Ok(longest as u64)
     }
 }
 

@@ -1,6 +1,7 @@
 //! CUPTI's table of functions.
 
 use super::callback::CallbackData;
+use super::cupti_sampling::*;
 use super::cupti_structs::*;
 use super::functions::function_table;
 use super::library::LoadError;
@@ -47,6 +48,18 @@ function_table! {
             fn cuptiSubscribe_v2(
                 subscriber: *mut *mut c_void, callback: Callback, user: *mut c_void, params: *mut SubscriberParams,
             );
+            fn cuptiGetTimestamp(timestamp: *mut u64);
+            fn cuptiPmSamplingSetConfig(params: *mut SamplingSetConfig);
+            fn cuptiPmSamplingEnable(params: *mut SamplingEnable);
+            fn cuptiPmSamplingDisable(params: *mut SamplingSession);
+            fn cuptiPmSamplingStart(params: *mut SamplingSession);
+            fn cuptiPmSamplingStop(params: *mut SamplingSession);
+            fn cuptiPmSamplingDecodeData(params: *mut SamplingDecode);
+            fn cuptiPmSamplingGetCounterAvailability(params: *mut SamplingAvailability);
+            fn cuptiPmSamplingGetCounterDataSize(params: *mut SamplingCountersSize);
+            fn cuptiPmSamplingCounterDataImageInitialize(params: *mut SamplingCountersInitialize);
+            fn cuptiPmSamplingGetCounterDataInfo(params: *mut SamplingCountersInfo);
+            fn cuptiPmSamplingCounterDataGetSampleInfo(params: *mut SamplingSampleInfo);
         }
     }
 }
@@ -68,6 +81,19 @@ macro_rules! profiler_call {
     }};
 }
 pub(crate) use profiler_call;
+
+/// As [`profiler_call`], for a function that an older CUPTI may lack.
+macro_rules! optional_call {
+    ($cupti:expr, $function:ident, $params:expr) => {{
+        let status = match $cupti.table().$function {
+            // SAFETY: as above.
+            Some(function) => unsafe { function($params) },
+            None => $crate::tables::CuptiStatus::MISSING.0,
+        };
+        $crate::tables::Cupti::check(stringify!($function), status)
+    }};
+}
+pub(crate) use optional_call;
 
 impl Cupti {
     /// Takes the functions out of a library that was found.
@@ -125,6 +151,36 @@ impl Cupti {
         // SAFETY: the output is a local; the callback has the documented signature.
         let status = unsafe { (self.table.cuptiSubscribe)(&mut subscriber, callback, std::ptr::null_mut()) };
         Self::check("cuptiSubscribe", status).map(|()| subscriber).map_err(|error| (error, None))
+    }
+
+    /// The first function that sampling needs and this CUPTI lacks.
+    pub(crate) fn lacks_sampling(&self) -> Option<&'static str> {
+        let table = &self.table;
+        [
+            ("cuptiGetTimestamp", table.cuptiGetTimestamp.is_some()),
+            ("cuptiPmSamplingSetConfig", table.cuptiPmSamplingSetConfig.is_some()),
+            ("cuptiPmSamplingEnable", table.cuptiPmSamplingEnable.is_some()),
+            ("cuptiPmSamplingDisable", table.cuptiPmSamplingDisable.is_some()),
+            ("cuptiPmSamplingStart", table.cuptiPmSamplingStart.is_some()),
+            ("cuptiPmSamplingStop", table.cuptiPmSamplingStop.is_some()),
+            ("cuptiPmSamplingDecodeData", table.cuptiPmSamplingDecodeData.is_some()),
+            ("cuptiPmSamplingGetCounterAvailability", table.cuptiPmSamplingGetCounterAvailability.is_some()),
+            ("cuptiPmSamplingGetCounterDataSize", table.cuptiPmSamplingGetCounterDataSize.is_some()),
+            ("cuptiPmSamplingCounterDataImageInitialize", table.cuptiPmSamplingCounterDataImageInitialize.is_some()),
+            ("cuptiPmSamplingGetCounterDataInfo", table.cuptiPmSamplingGetCounterDataInfo.is_some()),
+            ("cuptiPmSamplingCounterDataGetSampleInfo", table.cuptiPmSamplingCounterDataGetSampleInfo.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, there)| (!there).then_some(name))
+    }
+
+    /// CUPTI's clock now, in ns: the clock that samples carry. Takes less than 100 ns.
+    ///
+    /// # Errors
+    /// The status.
+    pub(crate) fn now(&self) -> Result<u64, CuptiError> {
+        let mut time = 0;
+        optional_call!(self, cuptiGetTimestamp, &mut time).map(|()| time)
     }
 
     /// Asks for callbacks of one function.

@@ -7,12 +7,24 @@ use std::fmt;
 pub(crate) struct CuptiStatus(pub(crate) i32);
 
 impl CuptiStatus {
+    /// A parameter, or often the size of a structure, is wrong.
+    pub(crate) const INVALID_PARAMETER: CuptiStatus = CuptiStatus(1);
+    /// Another profiler holds the counters.
+    pub(crate) const HARDWARE_BUSY: CuptiStatus = CuptiStatus(26);
+    /// Not on this device, or not together.
+    pub(crate) const NOT_SUPPORTED: CuptiStatus = CuptiStatus(27);
     /// Counters are for administrators only.
     pub(crate) const INSUFFICIENT_PRIVILEGES: CuptiStatus = CuptiStatus(35);
+
+    /// Ours: this CUPTI does not have the function.
+    pub(crate) const MISSING: CuptiStatus = CuptiStatus(-1);
+    /// The hardware's buffer overflowed, where decoding says so.
+    pub(crate) const OUT_OF_MEMORY: CuptiStatus = CuptiStatus(8);
 
     /// Name and meaning; the remedy where there is one.
     pub(crate) fn meaning(self) -> &'static str {
         match self.0 {
+            -1 => "this CUPTI does not have the function; sampling came with CUPTI 12.6",
             1 => "invalid parameter",
             2 => "invalid device",
             3 => "invalid context",

@@ -6,6 +6,7 @@
 mod abi;
 pub(crate) mod callback;
 mod cupti;
+pub(crate) mod cupti_sampling;
 mod cupti_status;
 pub(crate) mod cupti_structs;
 mod driver;
@@ -16,7 +17,7 @@ mod find;
 mod functions;
 mod library;
 
-pub(crate) use cupti::{Cupti, profiler_call};
+pub(crate) use cupti::{Cupti, optional_call, profiler_call};
 pub(crate) use cupti_status::{CuptiError, CuptiStatus};
 #[cfg(test)]
 pub(crate) use driver::DriverTable;

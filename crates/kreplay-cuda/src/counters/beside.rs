@@ -1,0 +1,48 @@
+//! Threads beside the program, and work that is owed by them.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Starts a thread of ours: signals are the program's, and calls of the driver are ours. `false`: none can be had.
+pub(super) fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+    let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
+        block_signals();
+        let _depth = crate::agent::Depth::enter();
+        work();
+    });
+    thread.is_ok()
+}
+
+/// Signals are for the program's own threads.
+fn block_signals() {
+    // SAFETY: an all-zero set is a value that `sigfillset` overwrites; the mask is this thread's own.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
+    }
+}
+
+/// How much is still to be delivered.
+#[derive(Clone, Default)]
+pub(super) struct Owed(Arc<(Mutex<usize>, Condvar)>);
+
+impl Owed {
+    /// One more.
+    pub(super) fn add(&self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+    }
+
+    /// One less.
+    pub(super) fn done(&self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until nothing is owed.
+    pub(super) fn wait(&self) {
+        let mut count = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while *count > 0 {
+            count = self.0.1.wait(count).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

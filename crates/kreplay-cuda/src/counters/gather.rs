@@ -1,0 +1,118 @@
+//! A window's readings come from several threads: they are delivered together, once.
+
+use super::Guarded;
+use super::beside::Owed;
+use kreplay_engine::{CountersError, Deliver, Reading};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+/// Collects the parts of a window.
+#[derive(Clone, Default)]
+pub(super) struct Gather(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// Parts that have not come yet.
+    missing: usize,
+    readings: Vec<Reading>,
+    failed: Option<CountersError>,
+    deliver: Option<Deliver>,
+}
+
+/// A part that is still to come. Dropped without [`Part::finish`] it is lost.
+pub(super) struct Part {
+    gather: Gather,
+    owed: Owed,
+    finished: bool,
+}
+
+impl Gather {
+    /// One more part is to come.
+    pub(super) fn part(&self, owed: &Owed) -> Part {
+        self.0.guarded().missing += 1;
+        owed.add();
+        Part { gather: self.clone(), owed: owed.clone(), finished: false }
+    }
+
+    /// No part is added any more: everything is handed to `deliver` as soon as it is there.
+    pub(super) fn close(self, deliver: Deliver) {
+        self.0.guarded().deliver = Some(deliver);
+        self.hand_over();
+    }
+
+    fn take(&self, part: Result<Vec<Reading>, CountersError>) {
+        {
+            let mut state = self.0.guarded();
+            state.missing -= 1;
+            match part {
+                Ok(readings) => state.readings.extend(readings),
+                Err(error) => {
+                    state.failed.get_or_insert(error);
+                }
+            }
+        }
+        self.hand_over();
+    }
+
+    fn hand_over(&self) {
+        let mut state = self.0.guarded();
+        if state.missing > 0 {
+            return;
+        }
+        let Some(deliver) = state.deliver.take() else { return };
+        let mut readings = std::mem::take(&mut state.readings);
+        let failed = state.failed.take();
+        drop(state);
+        readings.sort_by_key(|reading| reading.dispatch);
+        // A recorder that panics must not end a thread that owes others.
+        let _ = catch_unwind(AssertUnwindSafe(|| deliver(failed.map_or(Ok(readings), Err))));
+    }
+}
+
+impl Part {
+    /// The part has come.
+    pub(super) fn finish(mut self, part: Result<Vec<Reading>, CountersError>) {
+        self.finished = true;
+        self.gather.take(part);
+        self.owed.done();
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.gather.take(Err(CountersError::Discarded("what was counted was dropped on its way".into())));
+            self.owed.done();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn delivery_waits_for_every_part_and_for_the_windows_end() {
+        let (owed, gather) = (Owed::default(), Gather::default());
+        let (first, second) = (gather.part(&owed), gather.part(&owed));
+        let (sender, receiver) = channel();
+        first.finish(Ok(Vec::new()));
+        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        assert!(receiver.try_recv().is_err(), "a part is missing");
+        second.finish(Ok(Vec::new()));
+        assert_eq!(receiver.try_recv().expect("delivered"), Ok(Vec::new()));
+        owed.wait();
+    }
+
+    #[test]
+    fn a_dropped_part_is_told() {
+        let (owed, gather) = (Owed::default(), Gather::default());
+        let part = gather.part(&owed);
+        let (sender, receiver) = channel();
+        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        drop(part);
+        assert!(matches!(receiver.try_recv(), Ok(Err(CountersError::Discarded(_)))));
+        owed.wait();
+    }
+}

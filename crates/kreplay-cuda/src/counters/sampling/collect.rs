@@ -1,0 +1,101 @@
+//! The samples of a segment while its images are read, in whatever order.
+
+use super::group::SampleGroup;
+use super::segment::{Samples, Segment};
+use crate::counters::Guarded;
+use crate::counters::gather::Part;
+use kreplay_engine::CountersError;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The samples of one image.
+pub(super) struct Taken {
+    pub(super) times: Vec<(u64, u64)>,
+    pub(super) values: Vec<f64>,
+}
+
+/// What a segment ends with.
+pub(super) struct Closing {
+    pub(super) segment: Segment,
+    pub(super) part: Part,
+    /// Told whether its samples fitted.
+    pub(super) ended: Box<dyn FnOnce(bool) + Send>,
+}
+
+/// See the module.
+pub(super) struct Collected {
+    group: Arc<SampleGroup>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    images: BTreeMap<u32, Taken>,
+    /// Images that were read, well or not.
+    read: u32,
+    failed: Option<CountersError>,
+    /// How many images there are in all, once that is known, and what to do then.
+    closing: Option<(u32, Closing)>,
+}
+
+impl Collected {
+    /// For a segment of a group.
+    pub(super) fn new(group: Arc<SampleGroup>) -> Arc<Self> {
+        Arc::new(Self { group, state: Mutex::default() })
+    }
+
+    /// The group.
+    pub(super) fn group(&self) -> &Arc<SampleGroup> {
+        &self.group
+    }
+
+    /// The image at `place` was read.
+    pub(super) fn take(&self, place: u32, taken: Result<Taken, CountersError>) {
+        let mut state = self.state.guarded();
+        state.read += 1;
+        match taken {
+            Ok(taken) => {
+                state.images.insert(place, taken);
+            }
+            Err(error) => {
+                state.failed.get_or_insert(error);
+            }
+        }
+        drop(state);
+        self.finish();
+    }
+
+    /// Samples are lost, or decoding failed.
+    pub(super) fn fail(&self, error: CountersError) {
+        self.state.guarded().failed.get_or_insert(error);
+    }
+
+    /// The segment ended, and holds this many images. Without a closing nobody wants them.
+    pub(super) fn close(&self, images: u32, closing: Option<Closing>) {
+        let Some(closing) = closing else { return };
+        self.state.guarded().closing = Some((images, closing));
+        self.finish();
+    }
+
+    fn finish(&self) {
+        let mut state = self.state.guarded();
+        let read = state.read;
+        let Some((_, closing)) = state.closing.take_if(|(images, _)| *images == read) else { return };
+        let failed = state.failed.take();
+        let images = std::mem::take(&mut state.images);
+        drop(state);
+        let result = match failed {
+            Some(error) => Err(error),
+            None => {
+                let mut samples = Samples::default();
+                for taken in images.into_values() {
+                    samples.times.extend(taken.times);
+                    samples.values.extend(taken.values);
+                }
+                closing.segment.readings(&samples)
+            }
+        };
+        (closing.ended)(result.is_ok());
+        closing.part.finish(result);
+    }
+}

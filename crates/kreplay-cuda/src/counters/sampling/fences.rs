@@ -1,0 +1,141 @@
+//! The fence around each dispatch: the device is idle before it and after it, long enough for a whole sample.
+
+use super::segment::Span;
+use std::time::{Duration, Instant};
+
+/// Between the end of one dispatch's fence and the beginning of the next nothing can have been submitted if the host took
+/// no longer than this: a call of the driver takes a microsecond at least.
+const NOTHING: u64 = 700;
+
+/// What fences need of the device and the clock.
+pub(in crate::counters) trait Ground {
+    /// The error that a failed wait ends with.
+    type Error;
+    /// Waits until what was submitted is done.
+    fn idle(&mut self) -> Result<(), Self::Error>;
+    /// The clock that samples carry, in nanoseconds.
+    fn now(&mut self) -> u64;
+    /// Lets time pass.
+    fn pass(&mut self, time: Duration);
+}
+
+/// The fences of a segment.
+#[derive(Debug, Default)]
+pub(super) struct Fences {
+    gap: Duration,
+    /// Since when the device has been idle, the gap being over.
+    clear: u64,
+    open: Option<u64>,
+    pub(super) done: Vec<Span>,
+    pub(super) others: Vec<Span>,
+}
+
+impl Fences {
+    /// Of a segment that has just begun on an idle device, `gap` ago at least.
+    pub(super) fn new(gap: Duration, now: u64) -> Self {
+        Self { gap, clear: now, ..Self::default() }
+    }
+
+    /// A dispatch follows. What was submitted since the last one is waited for and is nobody's.
+    ///
+    /// # Errors
+    /// That of the wait.
+    pub(super) fn before<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
+        if ground.now().saturating_sub(self.clear) > NOTHING {
+            let from = self.clear;
+            ground.idle()?;
+            self.others.push(Span { from, to: ground.now() });
+            ground.pass(self.gap);
+        }
+        self.open = Some(ground.now());
+        Ok(())
+    }
+
+    /// No dispatch follows: what was submitted since the last one is nobody's.
+    pub(super) fn end<G: Ground>(&mut self, ground: &mut G) {
+        self.others.push(Span { from: self.clear, to: ground.now() });
+    }
+
+    /// The dispatch was submitted.
+    ///
+    /// # Errors
+    /// That of the wait.
+    pub(super) fn after<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
+        ground.idle()?;
+        let to = ground.now();
+        if let Some(from) = self.open.take() {
+            self.done.push(Span { from, to });
+        }
+        ground.pass(self.gap);
+        self.clear = ground.now();
+        Ok(())
+    }
+}
+
+/// Lets time pass without giving the processor away: the gaps are some microseconds.
+pub(super) fn spin(time: Duration) {
+    let start = Instant::now();
+    if time > Duration::from_millis(1) {
+        std::thread::sleep(time);
+    }
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A clock of which each look takes 100 ns, and work that takes 1000.
+    #[derive(Default)]
+    struct Scripted {
+        time: u64,
+        waits: u32,
+    }
+
+    impl Ground for Scripted {
+        type Error = ();
+        fn idle(&mut self) -> Result<(), ()> {
+            self.waits += 1;
+            self.time += 1000;
+            Ok(())
+        }
+        fn now(&mut self) -> u64 {
+            self.time += 100;
+            self.time
+        }
+        fn pass(&mut self, time: Duration) {
+            self.time += time.as_nanos() as u64;
+        }
+    }
+
+    #[test]
+    fn a_gap_lies_between_fences() {
+        let mut ground = Scripted::default();
+        let gap = Duration::from_nanos(5000);
+        let mut fences = Fences::new(gap, 0);
+        for _ in 0..3 {
+            fences.before(&mut ground).expect("no wait fails");
+            fences.after(&mut ground).expect("no wait fails");
+        }
+        assert_eq!((fences.done.len(), ground.waits), (3, 3), "a second wait would only cost time");
+        for pair in fences.done.windows(2) {
+            assert!(pair[1].from - pair[0].to >= 5000);
+        }
+        assert!(fences.others.is_empty());
+    }
+
+    #[test]
+    fn what_is_submitted_between_dispatches_is_waited_for_and_nobodys() {
+        let mut ground = Scripted::default();
+        let mut fences = Fences::new(Duration::from_nanos(5000), 0);
+        fences.before(&mut ground).expect("no wait fails");
+        fences.after(&mut ground).expect("no wait fails");
+        ground.time += 3000;
+        fences.before(&mut ground).expect("no wait fails");
+        assert_eq!((fences.others.len(), ground.waits), (1, 2));
+        let (other, open) = (fences.others[0], fences.open.expect("a dispatch follows"));
+        assert!(other.from > fences.done[0].to && open - other.to >= 5000);
+    }
+}

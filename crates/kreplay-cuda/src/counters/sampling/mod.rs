@@ -1,0 +1,312 @@
+//! Counting by fenced sampling.
+//!
+//! ```text
+//!  begin     program the group, unless it is; start
+//!  before    idle, and nothing to wait for               ┐ each dispatch is alone between two idle samples
+//!  after     wait for it, let two intervals pass         ┘
+//!  (roll)    stop and start again, when many samples wait
+//!  end       stop; decoding, evaluating and attributing go on beside the program
+//! ```
+//!
+//! The hardware counts the whole device, so nothing else may run on it: what does shows as activity outside of every fence,
+//! and the values of the pass are discarded.
+
+mod collect;
+mod fences;
+pub(crate) mod formula;
+pub(crate) mod group;
+mod pace;
+mod sampler;
+mod segment;
+mod session;
+mod unit;
+mod workers;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use group::SampleGroup;
+pub(crate) use session::availability;
+
+use super::Guarded;
+use super::beside::Owed;
+use super::gather::Gather;
+use collect::Closing;
+use fences::{Fences, Ground, spin};
+use kreplay_engine::{CountersError, PlannedCounter};
+use pace::Pace;
+use sampler::{MakeValues, Sampler, SamplerError};
+use segment::Segment;
+use session::{HostValues, Session};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use unit::{Programming, Unit};
+use workers::Workers;
+
+use crate::tables::Cupti;
+
+/// Windows in a row whose samples did not fit before sampling is given up.
+const PATIENCE: u32 = 2;
+
+/// A device's way of counting by sampling, shared by its contexts.
+pub(super) struct Sampling {
+    unit: Unit,
+    pace: Mutex<Pace>,
+    trouble: Arc<Mutex<Trouble>>,
+    owed: Owed,
+}
+
+/// Windows whose samples did not fit.
+#[derive(Default)]
+struct Trouble {
+    last: u64,
+    in_a_row: u32,
+}
+
+impl Trouble {
+    /// Samples of this window did not fit.
+    fn in_window(&mut self, window: u64) {
+        match window - self.last.min(window) {
+            0 => {}
+            1 => self.in_a_row += 1,
+            _ => self.in_a_row = 1,
+        }
+        self.last = self.last.max(window);
+    }
+}
+
+/// A pass that runs.
+pub(super) struct SampledPass {
+    window: u64,
+    group: Arc<SampleGroup>,
+    counters: Arc<[PlannedCounter]>,
+    number: u32,
+    /// Which dispatch the segment's first fence is.
+    first: u32,
+    next: u32,
+    interval: u64,
+    samples: u32,
+    /// The longest that a dispatch can have run, in nanoseconds.
+    longest: u64,
+    fences: Fences,
+    gather: Gather,
+}
+
+impl Sampling {
+    /// The device's, made at the first call; `None` when no thread can be had for it.
+    pub(super) fn of_device(
+        cupti: &Arc<Cupti>,
+        device: i32,
+        chip: &Arc<str>,
+        availability: &Arc<[u8]>,
+    ) -> Option<Arc<Self>> {
+        static DEVICES: Mutex<Option<HashMap<i32, Arc<Sampling>>>> = Mutex::new(None);
+        let mut devices = DEVICES.guarded();
+        let devices = devices.get_or_insert_default();
+        if let Some(known) = devices.get(&device) {
+            return Some(Arc::clone(known));
+        }
+        let (values, chip, availability) = (Arc::clone(cupti), Arc::clone(chip), Arc::clone(availability));
+        let make: MakeValues =
+            Arc::new(move |group| Ok(Box::new(HostValues::new(&values, &chip, &availability, group)?)));
+        let made = Arc::new(Self::new(Box::new(Session::new(Arc::clone(cupti), device)), make)?);
+        devices.insert(device, Arc::clone(&made));
+        Some(made)
+    }
+
+    /// Over any hardware.
+    fn new(sampler: Box<dyn Sampler>, make: MakeValues) -> Option<Self> {
+        let unit = Unit::start(sampler, Workers::start(make))?;
+        Some(Self { unit, pace: Mutex::default(), trouble: Arc::default(), owed: Owed::default() })
+    }
+
+    /// Whether sampling was given up.
+    pub(super) fn given_up(&self) -> bool {
+        self.trouble.guarded().in_a_row >= PATIENCE
+    }
+
+    /// Whether the hardware is programmed for a group already.
+    pub(super) fn is_programmed(&self, group: &Arc<SampleGroup>, dispatches: u32) -> bool {
+        self.unit.is_programmed(&self.programming(group, dispatches))
+    }
+
+    fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
+        let interval = self.pace.guarded().interval();
+        Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) }
+    }
+
+    /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.
+    pub(super) fn expect(&self, longest: u64, dispatches: u32) {
+        self.pace.guarded().saw(longest, pace::samples(dispatches));
+    }
+
+    /// Pass `number` begins, on an idle device.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(super) fn begin<G: Ground>(
+        &self,
+        (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
+        number: u32,
+        (dispatches, window): (u32, u64),
+        gather: &Gather,
+        ground: &mut G,
+    ) -> Result<SampledPass, CountersError> {
+        if self.given_up() {
+            return Err(CountersError::Unavailable("samples did not fit the dispatches in several windows".into()));
+        }
+        let programming = self.programming(group, dispatches);
+        self.unit.program(&programming).map_err(|error| failed(&error))?;
+        let interval = programming.interval;
+        let mut pass = SampledPass {
+            window,
+            group: Arc::clone(group),
+            counters: Arc::clone(counters),
+            number,
+            first: 0,
+            next: 0,
+            interval,
+            samples: programming.samples,
+            longest: 0,
+            fences: Fences::default(),
+            gather: gather.clone(),
+        };
+        self.start(&mut pass, ground)?;
+        Ok(pass)
+    }
+
+    fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
+        self.unit.begin(ground.now()).map_err(|error| failed(&error))?;
+        let gap = pace::gap(pass.interval);
+        // The first sample reaches back to before the start, and is thrown away: it must be over.
+        ground.pass(Duration::from_nanos(pass.interval * 2));
+        pass.first = pass.next;
+        pass.fences = Fences::new(gap, ground.now());
+        Ok(())
+    }
+
+    /// Dispatch `index` follows.
+    ///
+    /// # Errors
+    /// That of the wait.
+    pub(super) fn before<G: Ground<Error = CountersError>>(
+        &self,
+        pass: &mut SampledPass,
+        index: u32,
+        ground: &mut G,
+    ) -> Result<(), CountersError> {
+        if index != pass.next {
+            return Err(CountersError::Discarded("a dispatch was left out".into()));
+        }
+        pass.fences.before(ground)
+    }
+
+    /// The dispatch was submitted. Begins another segment where many samples wait.
+    ///
+    /// # Errors
+    /// That of the wait, or the hardware's.
+    pub(super) fn after<G: Ground<Error = CountersError>>(
+        &self,
+        pass: &mut SampledPass,
+        ground: &mut G,
+    ) -> Result<(), CountersError> {
+        pass.fences.after(ground)?;
+        pass.next += 1;
+        if self.unit.crowded(ground.now()) {
+            self.stop(pass)?;
+            self.start(pass, ground)?;
+        }
+        Ok(())
+    }
+
+    /// The pass ends; its work is done.
+    ///
+    /// # Errors
+    /// The hardware's.
+    pub(super) fn end<G: Ground>(&self, mut pass: SampledPass, ground: &mut G) -> Result<(), CountersError> {
+        pass.fences.end(ground);
+        let stopped = self.stop(&mut pass);
+        if pass.longest > 0 {
+            self.pace.guarded().saw(pass.longest, pass.samples);
+        }
+        stopped
+    }
+
+    fn stop(&self, pass: &mut SampledPass) -> Result<(), CountersError> {
+        let fences = std::mem::take(&mut pass.fences);
+        let segment = Segment {
+            group: Arc::clone(&pass.group),
+            counters: Arc::clone(&pass.counters),
+            pass: pass.number,
+            first: pass.first,
+            fences: fences.done,
+            others: fences.others,
+        };
+        if segment.fences.is_empty() {
+            return self.unit.stop(None).map_err(|error| failed(&error));
+        }
+        pass.longest = pass.longest.max(segment.longest());
+        let (trouble, window) = (Arc::clone(&self.trouble), pass.window);
+        let closing = Closing {
+            segment,
+            part: pass.gather.part(&self.owed),
+            ended: Box::new(move |fitted| {
+                if !fitted {
+                    trouble.guarded().in_window(window);
+                }
+            }),
+        };
+        self.unit.stop(Some(closing)).map_err(|error| failed(&error))
+    }
+
+    /// The pass is given up.
+    pub(super) fn abandon(&self) {
+        // What could not be stopped is not programmed again as it is.
+        if self.unit.stop(None).is_err() {
+            self.unit.release();
+        }
+    }
+
+    /// Gives the hardware back.
+    pub(super) fn release(&self) {
+        self.unit.release();
+    }
+
+    /// Waits until everything that was sampled is delivered.
+    pub(super) fn flush(&self) {
+        self.owed.wait();
+    }
+}
+
+/// A [`Ground`] of a GPU.
+pub(super) struct Device<W> {
+    /// Waits for what was submitted.
+    pub(super) wait: W,
+    pub(super) cupti: Arc<Cupti>,
+}
+
+impl<W: FnMut() -> Result<(), CountersError>> Ground for Device<W> {
+    type Error = CountersError;
+
+    fn idle(&mut self) -> Result<(), CountersError> {
+        (self.wait)()
+    }
+
+    fn now(&mut self) -> u64 {
+        // Asked for when sampling was found to be there; 0 would show as a mismatch.
+        self.cupti.now().unwrap_or(0)
+    }
+
+    fn pass(&mut self, time: Duration) {
+        spin(time);
+    }
+}
+
+fn failed(error: &SamplerError) -> CountersError {
+    if error.lasting {
+        CountersError::Unavailable(error.to_string())
+    } else {
+        CountersError::Failed { call: error.call, status: error.status.clone() }
+    }
+}

@@ -1,0 +1,90 @@
+//! How often samples are taken.
+//!
+//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 7 µs (counters
+//! of the multiprocessors) to 22 µs (L2 and DRAM too; both measured on an H200), so fewer samples are faster although the
+//! device waits longer: two to three a dispatch. What does not fit a counter image when it is decoded is lost, so no more samples may wait than an
+//! image holds: short kernels are decoded in portions, and long ones get an interval at which decoding keeps up. Another
+//! interval is another programming of the hardware, so it changes only when it is far off.
+
+use std::time::Duration;
+
+/// The shortest interval, in nanoseconds. Every other one is this times a power of two.
+const SHORTEST: u64 = 10_000;
+/// The longest: decoding keeps up with it, however long a kernel runs.
+const LONGEST: u64 = SHORTEST << 4;
+/// Bytes of the hardware's buffer. A sample takes 2 to 7 KiB of it (H200), so it holds more samples than an image.
+pub(super) const BUFFER: usize = 16 << 20;
+/// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
+const LAUNCH: u64 = 4_000;
+
+/// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample, and emptied whole.
+pub(super) fn samples(dispatches: u32) -> u32 {
+    if dispatches <= 8 { 256 } else { 1024 }
+}
+
+/// How long the device must be idle between two dispatches: two intervals, so that one whole sample is idle.
+pub(super) fn gap(interval: u64) -> Duration {
+    Duration::from_nanos((interval * 2 + 500).saturating_sub(LAUNCH))
+}
+
+/// What was learned on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    interval: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { interval: SHORTEST }
+    }
+}
+
+impl Pace {
+    /// Nanoseconds between two samples.
+    pub(super) fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    /// A dispatch ran for `longest` nanoseconds, the longest of its pass, and images hold this many samples.
+    pub(super) fn saw(&mut self, longest: u64, samples: u32) {
+        let wanted = longest / u64::from(samples / 8).max(1);
+        let mut fitting = SHORTEST;
+        while fitting < wanted && fitting < LONGEST {
+            fitting *= 2;
+        }
+        if fitting > self.interval || fitting * 8 <= self.interval {
+            self.interval = fitting;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    #[test]
+    fn short_kernels_get_short_intervals_and_long_ones_few_samples() {
+        let mut pace = Pace::default();
+        pace.saw(4_000, 1024);
+        assert_eq!(pace.interval(), SHORTEST);
+        pace.saw(20 * MILLISECOND, 1024);
+        let taken = 20 * MILLISECOND / pace.interval();
+        assert!(pace.interval() > SHORTEST && taken <= 1024 / 8, "{taken} samples");
+        pace.saw(1000 * MILLISECOND, 1024);
+        assert!(1000 * MILLISECOND / pace.interval() < 10_000);
+        assert!(gap(pace.interval()) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval()));
+    }
+
+    #[test]
+    fn the_interval_changes_only_when_it_is_far_off() {
+        let mut pace = Pace::default();
+        pace.saw(10 * MILLISECOND, 1024);
+        let interval = pace.interval();
+        pace.saw(5 * MILLISECOND, 1024);
+        assert_eq!(pace.interval(), interval, "another programming costs more than it saves");
+        pace.saw(5_000, 1024);
+        assert!(pace.interval() < interval);
+    }
+}

@@ -1,0 +1,137 @@
+//! From a segment's samples to readings.
+//!
+//! A *segment* is what was sampled between one start of the hardware and its stop: a pass, or a part of one.
+
+use super::group::SampleGroup;
+use crate::counters::evaluate::exact;
+use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
+use kreplay_engine::{CountersError, PlannedCounter, Reading};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far a fence may be off the samples' clock, in nanoseconds: both are CUPTI's, and agreed to 30 ns on an H200.
+const TOLERANCE: u64 = 2_000;
+/// Clocks that are this far apart are not the same one.
+const UNRELATED: u64 = 1_000_000_000;
+
+/// A span of CUPTI's clock, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// What the host knows of a segment.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub(super) group: Arc<SampleGroup>,
+    /// What is reported, in the order of the group's metrics.
+    pub(super) counters: Arc<[PlannedCounter]>,
+    /// The pass that the values are reported under.
+    pub(super) pass: u32,
+    /// Which dispatch the first fence is.
+    pub(super) first: u32,
+    /// When each dispatch can have run.
+    pub(super) fences: Vec<Span>,
+    /// When other things can have run.
+    pub(super) others: Vec<Span>,
+}
+
+/// Samples in the order that they were taken.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Samples {
+    /// Begin and end of each, device clock, in nanoseconds.
+    pub(super) times: Vec<(u64, u64)>,
+    /// The terms of each, one sample after the other.
+    pub(super) values: Vec<f64>,
+}
+
+impl Segment {
+    /// The readings of its dispatches.
+    ///
+    /// # Errors
+    /// [`CountersError::Discarded`] when samples and dispatches do not fit.
+    pub(super) fn readings(&self, samples: &Samples) -> Result<Vec<Reading>, CountersError> {
+        let attributed = self.attribute(samples)?;
+        let terms = self.group.terms.len();
+        let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
+        let mut sums = vec![0.0; terms];
+        for (dispatch, own) in (self.first..).zip(attributed) {
+            sums.fill(0.0);
+            for sample in samples.values[own.start * terms..own.end * terms].chunks_exact(terms) {
+                for (sum, value) in sums.iter_mut().zip(sample) {
+                    *sum += value;
+                }
+            }
+            for (formula, counter) in self.group.formulas.iter().zip(self.counters.iter()) {
+                let sum = |term: &str| self.group.place(term).map_or(f64::NAN, |place| sums[place]);
+                let Some(value) = formula.value(sum) else { continue };
+                readings.push(Reading {
+                    dispatch,
+                    pass: self.pass,
+                    counter: Arc::clone(&counter.name),
+                    unit: Arc::clone(&counter.unit),
+                    value: exact(&counter.name, value),
+                    derived: formula.is_derived(),
+                    bound: None,
+                });
+            }
+        }
+        Ok(readings)
+    }
+
+    fn attribute(&self, samples: &Samples) -> Result<Vec<Range<usize>>, CountersError> {
+        if samples.times.is_empty() {
+            return Err(CountersError::Discarded("the hardware took no samples".into()));
+        }
+        let terms = self.group.terms.len();
+        let intervals: Vec<Interval> = samples
+            .times
+            .iter()
+            .zip(samples.values.chunks_exact(terms))
+            // The marker is the first term.
+            .map(|(&(start, end), values)| Interval { start, end, active: values[0] > 0.0 })
+            .collect();
+        let attributed = if self.is_unrelated(samples) && self.is_undisturbed() {
+            // On the same clock they would overlap. The order tells too, if nothing but the dispatches ran.
+            attribute_by_order(&intervals, self.fences.len())?
+        } else {
+            self.by_time(&intervals)?
+        };
+        Ok(attributed.into_iter().map(|own| narrow(&intervals, own)).collect())
+    }
+
+    fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {
+        let fence = |span: &Span| Fence { from: span.from, to: span.to };
+        let fences: Vec<Fence> = self.fences.iter().map(fence).collect();
+        let others: Vec<Fence> = self.others.iter().map(fence).collect();
+        attribute_among(intervals, &fences, &others, TOLERANCE)
+    }
+
+    /// Whether nothing was submitted before the last dispatch.
+    fn is_undisturbed(&self) -> bool {
+        let last = self.fences.last().map_or(0, |fence| fence.to);
+        self.others.iter().all(|other| other.from >= last)
+    }
+
+    /// Whether the samples were taken by another clock than the fences.
+    fn is_unrelated(&self, samples: &Samples) -> bool {
+        let (Some(first), Some(sampled)) = (self.fences.first(), samples.times.first()) else { return false };
+        first.from.abs_diff(sampled.0) > UNRELATED
+    }
+
+    /// The longest that a dispatch can have run, in nanoseconds.
+    pub(super) fn longest(&self) -> u64 {
+        self.fences.iter().map(|span| span.to - span.from).max().unwrap_or(0)
+    }
+}
+
+/// What is a dispatch's of the samples that are nobody else's: those with activity, and one behind them. What reaches the
+/// second-level cache and memory comes up to one sample later, and nothing of it earlier; idle samples hold traffic of the
+/// host's.
+fn narrow(intervals: &[Interval], own: Range<usize>) -> Range<usize> {
+    let active = |index: &usize| intervals[*index].active;
+    let first = own.clone().find(active).unwrap_or(own.start);
+    let last = own.clone().rev().find(active).unwrap_or(first);
+    first..(last + 2).min(own.end.max(last + 1))
+}

@@ -1,0 +1,291 @@
+//! The thread that has a device's sampling hardware to itself: it programs, starts, stops and decodes.
+//!
+//! Where the interval is long enough for decoding to keep up, it goes on while the device runs, in portions; else what waits
+//! would only grow meanwhile, and all is decoded after the stop. Only then is the next command taken, so nothing is decoded
+//! into another segment. What does not fit an image is lost, so [`Unit::crowded`] says when it is time to stop.
+
+use super::collect::{Closing, Collected};
+use super::group::SampleGroup;
+use super::sampler::{Decoded, Sampler, SamplerError};
+use super::workers::{Filled, Workers};
+use crate::counters::Guarded;
+use crate::counters::beside::beside;
+use kreplay_engine::CountersError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long the thread sleeps when nothing is there to decode.
+const IDLE: Duration = Duration::from_micros(100);
+/// Sixteenths of an image that are decoded at once while the device runs, and at which a segment should end.
+const PORTION: u64 = 4;
+/// Until it has ended come the samples of one dispatch, an eighth of an image, and those of the stop itself.
+const CROWDED: u64 = 10;
+/// Decoding keeps up with this interval, in nanoseconds: a sample takes up to 22 µs, and 40 to 60 the first times.
+const KEEPS_UP: u64 = 80_000;
+
+type Reply = Sender<Result<(), SamplerError>>;
+
+/// How the hardware is to be programmed.
+#[derive(Clone, Debug)]
+pub(super) struct Programming {
+    pub(super) group: Arc<SampleGroup>,
+    /// Nanoseconds between samples.
+    pub(super) interval: u64,
+    /// Samples that an image holds.
+    pub(super) samples: u32,
+}
+
+impl PartialEq for Programming {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.group, &other.group) && self.interval == other.interval && self.samples == other.samples
+    }
+}
+
+enum Command {
+    Program(Programming, Reply),
+    Start(u64, Reply),
+    Stop(Option<Box<Closing>>, Reply),
+    Release(Reply),
+}
+
+/// Sends commands to the thread. Each is answered when it is done, but for the decoding behind a stop.
+pub(super) struct Unit {
+    sender: Mutex<Sender<Command>>,
+    progress: Arc<Progress>,
+    programmed: Mutex<Option<Programming>>,
+}
+
+/// How far the running segment is.
+#[derive(Default)]
+struct Progress {
+    /// Samples that were decoded.
+    decoded: AtomicU64,
+    /// The hardware does not sample any more: it must be programmed anew.
+    spoilt: AtomicBool,
+    running: Mutex<Option<Pending>>,
+}
+
+/// What a segment's samples are counted by.
+#[derive(Clone, Copy)]
+struct Pending {
+    /// On our clock, and on the samples'.
+    since: Instant,
+    began: u64,
+    interval: u64,
+    samples: u64,
+}
+
+impl Progress {
+    /// Samples that wait to be decoded this many nanoseconds after the start, in sixteenths of an image.
+    fn waiting(&self, pending: Pending, elapsed: u64) -> u64 {
+        let taken = elapsed / pending.interval.max(1);
+        taken.saturating_sub(self.decoded.load(Ordering::Relaxed)) * 16 / pending.samples.max(1)
+    }
+}
+
+impl Unit {
+    /// Starts the thread; `None` when none can be had.
+    pub(super) fn start(sampler: Box<dyn Sampler>, workers: Workers) -> Option<Self> {
+        let (sender, receiver) = channel();
+        let progress = Arc::new(Progress::default());
+        let told = Arc::clone(&progress);
+        beside("kreplay-sample", move || {
+            let mut thread = Thread { sampler, workers, progress: told, programmed: None, running: None };
+            thread.run(&receiver);
+            thread.workers.close();
+        })
+        .then_some(Self { sender: Mutex::new(sender), progress, programmed: Mutex::default() })
+    }
+
+    fn ask(&self, command: impl FnOnce(Reply) -> Command) -> Result<(), SamplerError> {
+        let (reply, answer) = channel();
+        let gone = || SamplerError { call: "sampling", status: "its thread ended".into(), lasting: true };
+        self.sender.guarded().send(command(reply)).map_err(|_| gone())?;
+        answer.recv().map_err(|_| gone())?
+    }
+
+    /// Whether the hardware is programmed so.
+    pub(super) fn is_programmed(&self, programming: &Programming) -> bool {
+        !self.progress.spoilt.load(Ordering::Relaxed) && self.programmed.guarded().as_ref() == Some(programming)
+    }
+
+    /// Programs it, unless it is so already.
+    ///
+    /// # Errors
+    /// The sampler's; nothing is programmed then.
+    pub(super) fn program(&self, programming: &Programming) -> Result<(), SamplerError> {
+        if self.is_programmed(programming) {
+            return Ok(());
+        }
+        *self.programmed.guarded() = None;
+        self.ask(|reply| Command::Program(programming.clone(), reply))?;
+        *self.programmed.guarded() = Some(programming.clone());
+        Ok(())
+    }
+
+    /// Starts sampling, at this time of the samples' clock.
+    ///
+    /// # Errors
+    /// The sampler's.
+    pub(super) fn begin(&self, now: u64) -> Result<(), SamplerError> {
+        self.ask(|reply| Command::Start(now, reply))
+    }
+
+    /// Stops sampling. What was sampled goes to `closing`, later and on another thread; `None`: nobody wants it.
+    ///
+    /// # Errors
+    /// The sampler's; `closing` is told of it too.
+    pub(super) fn stop(&self, closing: Option<Closing>) -> Result<(), SamplerError> {
+        self.ask(|reply| Command::Stop(closing.map(Box::new), reply))
+    }
+
+    /// Gives the hardware back.
+    pub(super) fn release(&self) {
+        if self.programmed.guarded().take().is_some() {
+            // The thread is gone, and with it the hardware.
+            let _ = self.ask(Command::Release);
+        }
+    }
+
+    /// Whether so many samples wait, at this time of the samples' clock, that the segment should end.
+    pub(super) fn crowded(&self, now: u64) -> bool {
+        let pending = *self.progress.running.guarded();
+        pending.is_some_and(|pending| self.progress.waiting(pending, now.saturating_sub(pending.began)) >= CROWDED)
+    }
+}
+
+struct Thread {
+    sampler: Box<dyn Sampler>,
+    workers: Workers,
+    progress: Arc<Progress>,
+    programmed: Option<(Programming, Arc<[u8]>)>,
+    running: Option<Running>,
+}
+
+struct Running {
+    collected: Arc<Collected>,
+    empty: Arc<[u8]>,
+    images: u32,
+    /// The first sample reaches back to the last stop, and is nobody's.
+    fresh: bool,
+}
+
+impl Thread {
+    fn run(&mut self, commands: &Receiver<Command>) {
+        loop {
+            let command = if self.running.is_some() {
+                if self.portion_waits() {
+                    self.decode();
+                }
+                match commands.recv_timeout(IDLE) {
+                    Ok(command) => command,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            } else {
+                let Ok(command) = commands.recv() else { return };
+                command
+            };
+            self.obey(command);
+        }
+    }
+
+    /// Whether to decode beside the running device.
+    fn portion_waits(&self) -> bool {
+        let Some(pending) = *self.progress.running.guarded() else { return false };
+        let elapsed = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        pending.interval >= KEEPS_UP && self.progress.waiting(pending, elapsed) >= PORTION
+    }
+
+    fn obey(&mut self, command: Command) {
+        // Whoever asked may have gone.
+        match command {
+            Command::Program(programming, reply) => drop(reply.send(self.program(&programming))),
+            Command::Start(now, reply) => drop(reply.send(self.start(now))),
+            Command::Stop(closing, reply) => self.stop(closing, &reply),
+            Command::Release(reply) => {
+                self.running = None;
+                *self.progress.running.guarded() = None;
+                self.programmed = None;
+                self.sampler.release();
+                drop(reply.send(Ok(())));
+            }
+        }
+    }
+
+    fn program(&mut self, programming: &Programming) -> Result<(), SamplerError> {
+        self.programmed = None;
+        self.sampler.program(&programming.group, programming.interval)?;
+        let empty = self.sampler.empty_image(programming.samples)?;
+        self.progress.spoilt.store(false, Ordering::Relaxed);
+        self.programmed = Some((programming.clone(), empty.into()));
+        Ok(())
+    }
+
+    fn start(&mut self, now: u64) -> Result<(), SamplerError> {
+        let Some((programming, empty)) = &self.programmed else {
+            return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
+        };
+        let collected = Collected::new(Arc::clone(&programming.group));
+        let pending = Pending {
+            since: Instant::now(),
+            began: now,
+            interval: programming.interval,
+            samples: u64::from(programming.samples),
+        };
+        self.running = None;
+        self.sampler.start()?;
+        self.running = Some(Running { collected, empty: Arc::clone(empty), images: 0, fresh: true });
+        self.progress.decoded.store(0, Ordering::Relaxed);
+        *self.progress.running.guarded() = Some(pending);
+        Ok(())
+    }
+
+    fn stop(&mut self, closing: Option<Box<Closing>>, reply: &Reply) {
+        let stopped = self.sampler.stop();
+        *self.progress.running.guarded() = None;
+        let failed = stopped.as_ref().err().cloned();
+        drop(reply.send(stopped));
+        while failed.is_none() && self.decode() > 0 {}
+        let Some(running) = self.running.take() else { return };
+        if let Some(error) = failed {
+            running.collected.fail(super::failed(&error));
+        }
+        running.collected.close(running.images, closing.map(|closing| *closing));
+    }
+
+    /// Decodes what waits. Returns how many samples.
+    fn decode(&mut self) -> usize {
+        let Some(running) = &mut self.running else { return 0 };
+        let mut image = self.workers.image(&running.empty);
+        let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
+            running.collected.fail(super::failed(&error));
+            Decoded::default()
+        });
+        let lost = |what: &str| running.collected.fail(CountersError::Discarded(what.into()));
+        if decoded.overflow {
+            self.progress.spoilt.store(true, Ordering::Relaxed);
+            lost("the hardware's buffer was full, and samples are lost");
+        } else if decoded.full {
+            lost("more samples waited than were expected, and some are lost");
+        }
+        let count = decoded.times.len();
+        if count == 0 {
+            self.workers.unused(&running.empty, image);
+            return 0;
+        }
+        self.progress.decoded.fetch_add(count as u64, Ordering::Relaxed);
+        self.workers.read(Filled {
+            image,
+            empty: Arc::clone(&running.empty),
+            times: decoded.times,
+            skip: usize::from(std::mem::take(&mut running.fresh)),
+            collected: Arc::clone(&running.collected),
+            place: running.images,
+        });
+        running.images += 1;
+        count
+    }
+}

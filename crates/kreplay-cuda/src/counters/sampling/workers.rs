@@ -1,0 +1,169 @@
+//! Threads that read the values out of counter images, beside the one that decodes.
+
+use super::collect::{Collected, Taken};
+use super::sampler::{MakeValues, SamplerError, Values};
+use crate::counters::Guarded;
+use crate::counters::beside::beside;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Most bytes of images on their way, so that a slow evaluation holds decoding back instead of filling memory.
+const MOST_BYTES: usize = 192 << 20;
+/// Images that may be on their way in any case.
+const LEAST_IMAGES: usize = 4;
+
+/// An image with samples in it.
+pub(super) struct Filled {
+    pub(super) image: Vec<u8>,
+    /// What it is again once it was read.
+    pub(super) empty: Arc<[u8]>,
+    pub(super) times: Vec<(u64, u64)>,
+    /// Samples at the beginning that are nobody's.
+    pub(super) skip: usize,
+    pub(super) collected: Arc<Collected>,
+    /// Its place among the segment's images.
+    pub(super) place: u32,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Filled>,
+    /// Images to be used again, by their empty one.
+    free: Vec<(usize, Vec<u8>)>,
+    /// Images in the queue or being read.
+    out: usize,
+    closed: bool,
+}
+
+/// The threads, and the images that they share with the decoder.
+#[derive(Clone)]
+pub(super) struct Workers(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    make: MakeValues,
+    threads: usize,
+}
+
+impl Workers {
+    /// Starts them.
+    pub(super) fn start(make: MakeValues) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut workers = Self(Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            make,
+            threads: (cores / 4).clamp(1, 3),
+        }));
+        let started = (0..workers.0.threads)
+            .filter(|_| {
+                let shared = Arc::clone(&workers.0);
+                beside("kreplay-values", move || work(&shared))
+            })
+            .count();
+        if started == 0
+            && let Some(shared) = Arc::get_mut(&mut workers.0)
+        {
+            shared.threads = 0;
+        }
+        workers
+    }
+
+    /// An empty image like `empty`. Waits while very many are on their way.
+    pub(super) fn image(&self, empty: &Arc<[u8]>) -> Vec<u8> {
+        let most = (MOST_BYTES / empty.len().max(1)).max(LEAST_IMAGES);
+        let mut state = self.0.state.guarded();
+        while state.out >= most {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let key = key(empty);
+        state.free.retain(|(of, _)| *of == key);
+        let used = state.free.pop();
+        drop(state);
+        used.map_or_else(|| empty.to_vec(), |(_, image)| image)
+    }
+
+    /// An image was not needed.
+    pub(super) fn unused(&self, empty: &Arc<[u8]>, mut image: Vec<u8>) {
+        image.copy_from_slice(empty);
+        self.0.state.guarded().free.push((key(empty), image));
+    }
+
+    /// Reads an image, here where no thread could be had.
+    pub(super) fn read(&self, filled: Filled) {
+        if self.0.threads == 0 {
+            read(filled, &self.0.make, &mut HashMap::new());
+            return;
+        }
+        let mut state = self.0.state.guarded();
+        state.out += 1;
+        state.queue.push_back(filled);
+        drop(state);
+        self.0.changed.notify_all();
+    }
+
+    /// The threads end when the queue is empty.
+    pub(super) fn close(&self) {
+        self.0.state.guarded().closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+fn key(empty: &Arc<[u8]>) -> usize {
+    Arc::as_ptr(empty).cast::<u8>() as usize
+}
+
+/// What reads values, by group.
+type Readers = HashMap<usize, Box<dyn Values>>;
+
+fn work(shared: &Shared) {
+    let mut readers = Readers::new();
+    loop {
+        let mut state = shared.state.guarded();
+        let filled = loop {
+            if let Some(filled) = state.queue.pop_front() {
+                break filled;
+            }
+            if state.closed {
+                return;
+            }
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        drop(state);
+        let empty = Arc::clone(&filled.empty);
+        let image = read(filled, &shared.make, &mut readers);
+        let mut state = shared.state.guarded();
+        state.out -= 1;
+        state.free.extend(image.map(|image| (key(&empty), image)));
+        drop(state);
+        shared.changed.notify_all();
+    }
+}
+
+/// Reads an image and gives it back empty; `None` where that went wrong.
+fn read(filled: Filled, make: &MakeValues, readers: &mut Readers) -> Option<Vec<u8>> {
+    let Filled { mut image, empty, mut times, skip, collected, place } = filled;
+    times.drain(..skip.min(times.len()));
+    let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| -> Result<_, SamplerError> {
+        let group = collected.group();
+        let reader = match readers.entry(Arc::as_ptr(group) as usize) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => place.insert(make(group)?),
+        };
+        let terms = group.terms.len();
+        let mut values = vec![0.0; times.len() * terms];
+        for (index, into) in values.chunks_exact_mut(terms).enumerate() {
+            reader.values(&image, skip + index, into)?;
+        }
+        Ok(values)
+    }));
+    let taken = match taken {
+        Ok(Ok(values)) => Ok(Taken { times, values }),
+        Ok(Err(error)) => Err(super::failed(&error)),
+        Err(_) => Err(kreplay_engine::CountersError::Discarded("evaluating samples panicked".into())),
+    };
+    collected.take(place, taken);
+    image.copy_from_slice(&empty);
+    Some(image)
+}
