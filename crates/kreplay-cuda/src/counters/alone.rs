@@ -3,6 +3,7 @@
 //! Each process that counts on a GPU holds a lock file shared; the one that samples holds it alone, until it ends.
 
 use super::Guarded;
+use super::lock::open;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
@@ -22,7 +23,7 @@ struct Presence {
 impl Presence {
     /// Holds the file shared.
     fn enter(path: &Path) -> std::io::Result<Option<Self>> {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file = open(path)?;
         Ok(lock(&file, libc::LOCK_SH).then_some(Self { file, alone: false }))
     }
 

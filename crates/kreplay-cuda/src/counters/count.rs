@@ -3,7 +3,7 @@
 use super::alone;
 use super::device::Availability;
 use super::evaluate::{Evaluator, Job};
-use super::gather::Gather;
+use super::gather::{Gather, Warn};
 use super::host::Host;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, timing_plan};
@@ -46,6 +46,9 @@ pub(crate) struct CudaCounters {
     ranges: Ranges,
     /// `None`: nothing can be sampled.
     sampling: Option<Arc<Sampling>>,
+    /// Plans whose sampled passes are counted by ranges, by the plan that they stand for.
+    instead: Mutex<Vec<(Arc<Planned>, Arc<Planned>)>>,
+    warn: Warn,
 }
 
 #[derive(Default)]
@@ -89,6 +92,7 @@ impl CudaCounters {
         agent: CudaAgent,
         availability: Availability,
         conduct: Conduct,
+        warn: Warn,
     ) -> Result<Self, CountersError> {
         let lock = GpuLock::new(agent.uuid()).map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let evaluator =
@@ -115,6 +119,8 @@ impl CudaCounters {
             state: Mutex::default(),
             ranges,
             sampling,
+            instead: Mutex::default(),
+            warn,
         })
     }
 
@@ -168,11 +174,6 @@ impl CudaCounters {
         if ending() && !sampling.is_programmed(&sampled.group, window.dispatches) {
             return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
         }
-        if !alone::alone(self.agent.uuid()) {
-            return Err(CountersError::Unavailable(
-                "another process counts on this GPU, and sampling would count its work too".into(),
-            ));
-        }
         let what = (&sampled.group, &sampled.counters);
         sampling.begin(
             what,
@@ -185,6 +186,43 @@ impl CudaCounters {
 
     fn sampling(&self) -> Result<&Sampling, CountersError> {
         self.sampling.as_deref().ok_or_else(|| CountersError::Unavailable("nothing can be sampled here".into()))
+    }
+
+    fn planner(&self) -> Planner<'_> {
+        Planner {
+            cupti: &self.cupti,
+            chip: &self.availability.chip,
+            availability: &self.availability.image,
+            sampling: self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some()),
+        }
+    }
+
+    /// The plan, or once sampling was given up the one that uses ranges instead.
+    fn usable(&self, planned: Arc<Planned>) -> Arc<Planned> {
+        let Some(why) = self.sampling.as_ref().and_then(|sampling| sampling.given_up()) else { return planned };
+        if planned.sampled.is_empty() {
+            return planned;
+        }
+        let mut instead = self.instead.guarded();
+        if let Some((_, known)) = instead.iter().find(|(of, _)| Arc::ptr_eq(of, &planned)) {
+            return Arc::clone(known);
+        }
+        (self.warn)(
+            "sampling_given_up",
+            format!("nothing is sampled any more: {why}. What fits one pass of ranges is counted so."),
+        );
+        let made = Arc::new(planned.without_sampling(&self.planner()));
+        instead.push((planned, Arc::clone(&made)));
+        made
+    }
+
+    /// Whether this is the only process that counts on the GPU; if not, nothing is sampled any more.
+    fn alone(&self) -> bool {
+        let alone = alone::alone(self.agent.uuid());
+        if !alone && let Some(sampling) = &self.sampling {
+            sampling.give_up("another process counts on this GPU, and its work would be sampled too".into());
+        }
+        alone
     }
 
     /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.
@@ -226,16 +264,7 @@ impl Counters for CudaCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
-            None => {
-                let sampling = self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some());
-                let planner = Planner {
-                    cupti: &self.cupti,
-                    chip: &self.availability.chip,
-                    availability: &self.availability.image,
-                    sampling,
-                };
-                plan(&planner, request)?
-            }
+            None => plan(&self.planner(), request)?,
         };
         let plan = planned.plan.clone();
         let mut plans = self.plans.guarded();
@@ -260,7 +289,7 @@ impl Counters for CudaCounters {
     }
 
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {
-        let planned = self.planned(plan)?;
+        let mut planned = self.planned(plan)?;
         if self.conduct.flush_cache && dispatches > 1 {
             return Err(CountersError::Unavailable(
                 "--cache flush empties the cache before a pass, not before each kernel of it; add --window kernel"
@@ -273,13 +302,17 @@ impl Counters for CudaCounters {
                 "a pass did not end; nothing more is counted in this context".into(),
             ));
         }
+        if !planned.sampled.is_empty() {
+            self.alone();
+            planned = self.usable(planned);
+        }
         let ranges = self.ranges.open(Arc::clone(&planned), dispatches)?;
         state.windows += 1;
         state.window = Some(Window {
             planned,
             dispatches,
             number: state.windows,
-            gather: Gather::default(),
+            gather: Gather::new(Arc::clone(&self.warn)),
             ranges,
             locked: false,
             current: None,
@@ -301,7 +334,7 @@ impl Counters for CudaCounters {
         }
         let window = window.as_mut().ok_or_else(no_window)?;
         let current = match pass.way {
-            Way::Ranges => {
+            Way::Ranges | Way::Sampling if window.planned.place(pass.index).is_some() => {
                 self.hold(window)?;
                 if let Some(sampling) = &self.sampling {
                     // While sampling is enabled ranges answer that the hardware is busy.
@@ -310,6 +343,12 @@ impl Counters for CudaCounters {
                 Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index)?)
             }
             Way::Timing => Current::Timing(TimedPass::default()),
+            Way::Sampling if window.planned.sampled.is_empty() => {
+                return Err(CountersError::Unavailable(
+                    "nothing is sampled any more, and these counters take several passes by ranges".into(),
+                ));
+            }
+            Way::Ranges => return Err(CountersError::Discarded(format!("pass {} is not in the plan", pass.index))),
             Way::Sampling => {
                 self.hold(window)?;
                 Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))

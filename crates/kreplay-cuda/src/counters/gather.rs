@@ -6,12 +6,15 @@ use kreplay_engine::{CountersError, Deliver, Reading};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+/// Takes warnings, each of a kind once.
+pub(crate) type Warn = Arc<dyn Fn(&'static str, String) + Send + Sync>;
+
 /// Collects the parts of a window.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Gather(Arc<Mutex<State>>);
 
-#[derive(Default)]
 struct State {
+    warn: Warn,
     /// Parts that have not come yet.
     missing: usize,
     readings: Vec<Reading>,
@@ -27,6 +30,11 @@ pub(super) struct Part {
 }
 
 impl Gather {
+    /// Of a window. `warn` is told of parts that are lost where others are not.
+    pub(super) fn new(warn: Warn) -> Self {
+        Self(Arc::new(Mutex::new(State { warn, missing: 0, readings: Vec::new(), failed: None, deliver: None })))
+    }
+
     /// One more part is to come.
     pub(super) fn part(&self, owed: &Owed) -> Part {
         self.0.guarded().missing += 1;
@@ -61,8 +69,14 @@ impl Gather {
         }
         let Some(deliver) = state.deliver.take() else { return };
         let mut readings = std::mem::take(&mut state.readings);
-        let failed = state.failed.take();
+        let mut failed = state.failed.take();
+        let warn = Arc::clone(&state.warn);
         drop(state);
+        if !readings.is_empty()
+            && let Some(error) = failed.take()
+        {
+            warn("counters_lost", error.to_string());
+        }
         readings.sort_by_key(|reading| reading.dispatch);
         // A recorder that panics must not end a thread that owes others.
         let _ = catch_unwind(AssertUnwindSafe(|| deliver(failed.map_or(Ok(readings), Err))));
@@ -94,7 +108,7 @@ mod tests {
 
     #[test]
     fn delivery_waits_for_every_part_and_for_the_windows_end() {
-        let (owed, gather) = (Owed::default(), Gather::default());
+        let (owed, gather) = (Owed::default(), Gather::new(Arc::new(|_, _| {})));
         let (first, second) = (gather.part(&owed), gather.part(&owed));
         let (sender, receiver) = channel();
         first.finish(Ok(Vec::new()));
@@ -106,8 +120,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lost_does_not_take_the_rest_with_it() {
+        let (sender, warned) = channel();
+        let gather = Gather::new(Arc::new(move |key, text| sender.send((key, text)).expect("the test waits")));
+        let owed = Owed::default();
+        let reading = Reading {
+            dispatch: 0,
+            pass: 1,
+            counter: "a".into(),
+            unit: "".into(),
+            value: kreplay_engine::Value::Count(1),
+            derived: false,
+            bound: None,
+        };
+        gather.part(&owed).finish(Err(CountersError::Discarded("a hole".into())));
+        gather.part(&owed).finish(Ok(vec![reading.clone()]));
+        let (sender, receiver) = channel();
+        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        assert_eq!(receiver.try_recv().expect("delivered"), Ok(vec![reading]));
+        let (key, text) = warned.try_recv().expect("the loss is told");
+        assert!(key == "counters_lost" && text.contains("a hole"), "{key} {text}");
+    }
+
+    #[test]
     fn a_dropped_part_is_told() {
-        let (owed, gather) = (Owed::default(), Gather::default());
+        let (owed, gather) = (Owed::default(), Gather::new(Arc::new(|_, _| {})));
         let part = gather.part(&owed);
         let (sender, receiver) = channel();
         gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));

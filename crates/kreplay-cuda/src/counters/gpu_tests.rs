@@ -32,7 +32,8 @@ fn counters_by(agent: &CudaAgent, sampling: bool) -> CudaCounters {
     }
     let conduct =
         Conduct { flush_cache: false, pass_deadline: Duration::from_secs(20), lock_deadline: Duration::from_secs(20) };
-    CudaCounters::new(cupti, agent.clone(), availability, conduct).expect("the lock can be had")
+    let warn = Arc::new(|key: &'static str, text: String| println!("{key}: {text}"));
+    CudaCounters::new(cupti, agent.clone(), availability, conduct, warn).expect("the lock can be had")
 }
 
 /// Runs a window of `dispatches` equal dispatches; gives the readings and the times of its steps in µs.

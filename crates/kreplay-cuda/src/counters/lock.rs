@@ -47,29 +47,9 @@ impl GpuLock {
     }
 
     fn at(path: PathBuf) -> Result<Self, LockError> {
-        // One that is there is only read: in the folder for temporary files nobody may open another user's file for
-        // creation, whatever its permissions (fs.protected_regular), and a lock needs no more.
-        let there = File::open(&path);
-        let file = there.or_else(|why| match why.kind() {
-            ErrorKind::NotFound => Self::create(&path),
-            _ => Err(why),
-        });
-        match file {
+        match open(&path) {
             Ok(file) => Ok(Self { file, path }),
             Err(why) => Err(LockError::Open { path, why }),
-        }
-    }
-
-    /// Makes the file, for every user to read; one that another process has made meanwhile will do.
-    fn create(path: &Path) -> std::io::Result<File> {
-        match File::options().read(true).write(true).create_new(true).open(path) {
-            Ok(file) => {
-                // The mask of the process may have taken the others' right away.
-                file.set_permissions(Permissions::from_mode(0o644))?;
-                Ok(file)
-            }
-            Err(why) if why.kind() == ErrorKind::AlreadyExists => File::open(path),
-            Err(why) => Err(why),
         }
     }
 
@@ -95,6 +75,31 @@ impl GpuLock {
     pub(crate) fn release(&self) {
         // SAFETY: the file is open. Unlocking what is not locked does nothing.
         unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+    }
+}
+
+/// Opens a file to lock, and makes it if need be. One that is there is only read: in the folder for temporary files nobody
+/// may open another user's file for creation, whatever its permissions (fs.protected_regular), and a lock needs no more.
+///
+/// # Errors
+/// The system's.
+pub(super) fn open(path: &Path) -> std::io::Result<File> {
+    File::open(path).or_else(|why| match why.kind() {
+        ErrorKind::NotFound => create(path),
+        _ => Err(why),
+    })
+}
+
+/// Makes the file, for every user to read; one that another process has made meanwhile will do.
+fn create(path: &Path) -> std::io::Result<File> {
+    match File::options().read(true).write(true).create_new(true).open(path) {
+        Ok(file) => {
+            // The mask of the process may have taken the others' right away.
+            file.set_permissions(Permissions::from_mode(0o644))?;
+            Ok(file)
+        }
+        Err(why) if why.kind() == ErrorKind::AlreadyExists => File::open(path),
+        Err(why) => Err(why),
     }
 }
 

@@ -114,6 +114,19 @@ fn planned_counter(host: &Host<&Cupti>, name: &Arc<str>) -> PlannedCounter {
 }
 
 impl Planned {
+    /// The same passes with ranges in the place of sampling, where the metrics of a sampled pass fit one pass of ranges; the
+    /// others are left without a way to count them.
+    pub(super) fn without_sampling(&self, planner: &Planner<'_>) -> Self {
+        let by_ranges = |sampled: &Sampled| {
+            let group = planner.one_pass(&sampled.group.metrics)?;
+            Some(Instance { group: Arc::new(group), counters: Arc::clone(&sampled.counters), first: sampled.pass })
+        };
+        let mut instances: Vec<Instance> = self.sampled.iter().filter_map(by_ranges).collect();
+        instances.extend(self.instances.iter().cloned());
+        instances.sort_by_key(|instance| instance.first);
+        Self { plan: self.plan.clone(), instances, sampled: Vec::new() }
+    }
+
     fn push(&mut self, counters: &[PlannedCounter], way: Way, price: Duration) -> u32 {
         let index = self.plan.passes.len() as u32;
         self.plan.passes.push(PlannedPass { index, counters: counters.to_vec(), way, price });

@@ -135,3 +135,22 @@ fn a_cheap_metric_does_not_make_a_group_dearer() {
         assert_eq!(Some(group.price), expected);
     }
 }
+
+#[test]
+fn ranges_stand_in_where_one_pass_holds_what_was_sampled() {
+    let Some(cupti) = cupti() else { return };
+    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let request = Request { names: vec!["basic".into()], repeat: 1, dispatches: 500 };
+    let planned = super::plan::plan(&planner, &request).expect("it can be planned");
+    assert!(!planned.sampled.is_empty());
+    let instead = planned.without_sampling(&planner);
+    assert_eq!(instead.plan, planned.plan, "the engine's plan stays");
+    assert!(instead.sampled.is_empty() && !instead.instances.is_empty());
+    for instance in &instead.instances {
+        assert_eq!(
+            instead.place(instance.first),
+            Some((instead.instances.iter().position(|other| other.first == instance.first).expect("it is there"), 0))
+        );
+        assert_eq!(planned.plan.passes[instance.first as usize].counters[..], instance.counters[..]);
+    }
+}

@@ -159,6 +159,12 @@ impl Planner<'_> {
         Ok(groups)
     }
 
+    /// A group of these metrics, if they fit one pass.
+    pub(crate) fn one_pass(&self, metrics: &[Arc<str>]) -> Option<Group> {
+        let config = self.config(metrics).ok().filter(|config| config.passes == 1)?;
+        Some(Group::new(metrics.to_vec(), config))
+    }
+
     /// Puts a metric into the first group that holds it without another pass and without becoming dearer, else into a
     /// group of its own.
     fn place(&self, groups: &mut Vec<Group>, metric: &Arc<str>) -> Result<(), CuptiError> {

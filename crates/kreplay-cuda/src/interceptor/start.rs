@@ -121,7 +121,7 @@ fn make_counters(
     cupti: &Arc<Cupti>,
     agent: &CudaAgent,
     conduct: Conduct,
-    session: &Session,
+    session: &Arc<Session>,
 ) -> Option<Arc<dyn AgentCounters>> {
     // While another context of the device is counted on, CUPTI does not answer; what it said before holds.
     static KNOWN: Mutex<Vec<(i32, Availability)>> = Mutex::new(Vec::new());
@@ -134,7 +134,9 @@ fn make_counters(
         known.push((agent.device(), found.clone()));
     }
     drop(known);
-    match CudaCounters::new(Arc::clone(cupti), agent.clone(), found, conduct) {
+    let warner = Arc::clone(session);
+    let warn = Arc::new(move |key, message| warner.warn(key, message));
+    match CudaCounters::new(Arc::clone(cupti), agent.clone(), found, conduct, warn) {
         Ok(counters) => {
             if let Some(refused) = counters.refused() {
                 session.warn("counters_unavailable", format!("{refused}. Only times are taken."));

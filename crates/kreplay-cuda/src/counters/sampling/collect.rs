@@ -14,12 +14,15 @@ pub(super) struct Taken {
     pub(super) values: Vec<f64>,
 }
 
+/// Told of the end of a segment.
+pub(super) type Ended = Box<dyn FnOnce(Option<&CountersError>) + Send>;
+
 /// What a segment ends with.
 pub(super) struct Closing {
     pub(super) segment: Segment,
     pub(super) part: Part,
-    /// Told whether its samples fitted.
-    pub(super) ended: Box<dyn FnOnce(bool) + Send>,
+    /// Told why its samples did not fit, if so.
+    pub(super) ended: Ended,
 }
 
 /// See the module.
@@ -95,7 +98,7 @@ impl Collected {
                 closing.segment.readings(&samples)
             }
         };
-        (closing.ended)(result.is_ok());
+        (closing.ended)(result.as_ref().err());
         closing.part.finish(result);
     }
 }

@@ -57,22 +57,26 @@ pub(super) struct Sampling {
     owed: Owed,
 }
 
-/// Windows whose samples did not fit.
+/// Windows whose samples did not fit, and what else stands against sampling.
 #[derive(Default)]
 struct Trouble {
     last: u64,
     in_a_row: u32,
+    given_up: Option<String>,
 }
 
 impl Trouble {
     /// Samples of this window did not fit.
-    fn in_window(&mut self, window: u64) {
+    fn in_window(&mut self, window: u64, why: &str) {
         match window - self.last.min(window) {
             0 => {}
             1 => self.in_a_row += 1,
             _ => self.in_a_row = 1,
         }
         self.last = self.last.max(window);
+        if self.in_a_row >= PATIENCE {
+            self.given_up.get_or_insert_with(|| format!("{why}, in {PATIENCE} windows in a row"));
+        }
     }
 }
 
@@ -121,9 +125,15 @@ impl Sampling {
         Some(Self { unit, pace: Mutex::default(), trouble: Arc::default(), owed: Owed::default() })
     }
 
-    /// Whether sampling was given up.
-    pub(super) fn given_up(&self) -> bool {
-        self.trouble.guarded().in_a_row >= PATIENCE
+    /// Why sampling was given up, if it was.
+    pub(super) fn given_up(&self) -> Option<String> {
+        self.trouble.guarded().given_up.clone()
+    }
+
+    /// Nothing is sampled any more, for this reason.
+    pub(super) fn give_up(&self, why: String) {
+        self.trouble.guarded().given_up.get_or_insert(why);
+        self.release();
     }
 
     /// Whether the hardware is programmed for a group already.
@@ -153,11 +163,16 @@ impl Sampling {
         gather: &Gather,
         ground: &mut G,
     ) -> Result<SampledPass, CountersError> {
-        if self.given_up() {
-            return Err(CountersError::Unavailable("samples did not fit the dispatches in several windows".into()));
+        if let Some(why) = self.given_up() {
+            return Err(CountersError::Unavailable(why));
         }
         let programming = self.programming(group, dispatches);
-        self.unit.program(&programming).map_err(|error| failed(&error))?;
+        if let Err(error) = self.unit.program(&programming) {
+            if error.lasting {
+                self.give_up(error.to_string());
+            }
+            return Err(failed(&error));
+        }
         let interval = programming.interval;
         let mut pass = SampledPass {
             window,
@@ -251,9 +266,9 @@ impl Sampling {
         let closing = Closing {
             segment,
             part: pass.gather.part(&self.owed),
-            ended: Box::new(move |fitted| {
-                if !fitted {
-                    trouble.guarded().in_window(window);
+            ended: Box::new(move |failed| {
+                if let Some(why) = failed {
+                    trouble.guarded().in_window(window, &why.to_string());
                 }
             }),
         };

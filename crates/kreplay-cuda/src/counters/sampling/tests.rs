@@ -210,7 +210,7 @@ fn pass(
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
-    let (gather, mut ground) = (Gather::default(), fake.clone());
+    let (gather, mut ground) = (Gather::new(Arc::new(|_, _| {})), fake.clone());
     let most = kernels.len() as u32;
     let mut pass = sampling.begin((&group.0, &group.1), 3, (most, window), &gather, &mut ground)?;
     for (index, (length, count)) in kernels.iter().enumerate() {
@@ -278,9 +278,9 @@ fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 5), (20_000_000, 1_000_000_007), (3_000, 5)];
-    // Too many samples for an image: lost, and said so.
-    let first = pass(&sampling, &fake, (1, &group), &kernels, &|_| {});
-    assert!(matches!(&first, Err(CountersError::Discarded(why)) if why.contains("lost")), "{first:?}");
+    // Too many samples for an image: lost. What came in another segment is not.
+    let first = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("a segment fits");
+    assert_eq!(first.iter().map(|reading| reading.dispatch).collect::<Vec<u32>>(), [2]);
     let second = pass(&sampling, &fake, (2, &group), &kernels, &|_| {}).expect("they fit");
     assert_eq!(counts(&second), expected(&kernels));
     let programmed = fake.0.guarded().programmed.clone();
@@ -298,7 +298,7 @@ fn what_does_not_fit_is_discarded_and_twice_in_a_row_is_enough() {
             assert!(matches!(result, Err(CountersError::Discarded(_))), "{fault:?}: {result:?}");
             fake.0.guarded().activities.clear();
         }
-        assert!(sampling.given_up(), "{fault:?}");
+        assert!(sampling.given_up().is_some(), "{fault:?}");
         let refused = pass(&sampling, &fake, (3, &group), &kernels, &|_| {});
         assert!(matches!(refused, Err(CountersError::Unavailable(_))), "{fault:?}: {refused:?}");
     }
