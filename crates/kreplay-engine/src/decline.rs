@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Decline {
     /// A graph launch.
     GraphLaunch,
-    /// The launch was captured into a graph, not run.
+    /// A stream was being captured into a graph meanwhile.
     StreamCapture,
     /// A cooperative launch over several devices.
     CooperativeMultiDevice,
@@ -92,9 +92,9 @@ impl Decline {
     pub fn explanation(self) -> &'static str {
         match self {
             Decline::GraphLaunch => {
-                "the kernel is part of a graph launch; run the program with graphs off to profile it"
+                "the kernel is part of a graph that cannot be recorded node by node; profile with batch windows, or with graphs off"
             }
-            Decline::StreamCapture => "the launch was captured into a graph and did not run here; nothing is lost",
+            Decline::StreamCapture => "it ran while a stream was being captured into a graph, and nothing may be waited for then; launch it outside the capture",
             Decline::CooperativeMultiDevice => {
                 "a cooperative launch spans several devices and cannot be replayed on one; profile it on one device"
             }

@@ -1,7 +1,7 @@
 //! The fake driver's functions. Signatures are those of the table.
 
 use super::kernels::own_kernel;
-use super::{CONTEXT, Kernel, scripted, world};
+use super::{CONTEXT, Kernel, world};
 use crate::tables::driver_structs::LaunchConfig;
 use std::ffi::{CStr, c_char, c_void};
 
@@ -15,7 +15,7 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
         ($($function:ident),* $(,)?) => {
             match name.to_str().unwrap_or_default() {
                 $(stringify!($function) => $function as *mut c_void,)*
-                _ => std::ptr::null_mut(),
+                other => super::graphs::find(other),
             }
         };
     }
@@ -59,12 +59,13 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
     )
 }
 
+/// Functions of the fake, which answer as a test asked them to before they do anything.
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $body:block)*) => {
         $(
             #[expect(non_snake_case, reason = "the library's name")]
-            unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
-                if let Some(status) = scripted(stringify!($name)) {
+            pub(super) unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
+                if let Some(status) = $crate::fake::scripted(stringify!($name)) {
                     return status;
                 }
                 $body
@@ -73,8 +74,10 @@ macro_rules! functions {
     };
 }
 
+pub(super) use functions;
+
 /// Writes an output.
-fn put<T>(to: *mut T, value: T) {
+pub(super) fn put<T>(to: *mut T, value: T) {
     // SAFETY: the agent passes pointers to its locals.
     unsafe { to.write(value) };
 }

@@ -2,8 +2,10 @@
 //! asked for, and launches run Rust closures. The agent's own kernels have twins here.
 
 mod driver;
+mod graphs;
 mod kernels;
 
+pub(crate) use graphs::{Node, add_graph, add_node, kernel_params};
 pub(crate) use kernels::hash;
 
 use crate::tables::{Driver, DriverTable};
@@ -29,6 +31,11 @@ pub(super) struct World {
     pub(super) launches: Vec<String>,
     /// Streams that say they are busy.
     pub(super) busy: Vec<u64>,
+    /// Streams that are captured.
+    pub(super) captured: Vec<u64>,
+    /// Graphs by handle: their nodes; and nodes by handle.
+    pub(super) graphs: HashMap<u64, Vec<u64>>,
+    pub(super) nodes: HashMap<u64, (Node, Vec<u64>)>,
     /// Variables of modules: name, address, bytes.
     pub(super) variables: HashMap<String, (u64, u64)>,
 }
@@ -92,6 +99,15 @@ pub(crate) fn set_busy(stream: u64, busy: bool) {
     world.busy.retain(|known| *known != stream);
     if busy {
         world.busy.push(stream);
+    }
+}
+
+/// A capture of a stream begins or ends.
+pub(crate) fn set_captured(stream: u64, captured: bool) {
+    let mut world = world();
+    world.captured.retain(|known| *known != stream);
+    if captured {
+        world.captured.push(stream);
     }
 }
 

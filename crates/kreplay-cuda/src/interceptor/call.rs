@@ -18,8 +18,8 @@ pub(super) struct Call {
     pub(super) block: [u32; 3],
     pub(super) shared: u32,
     pub(super) stream: Stream,
-    arguments: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    pub(super) arguments: *mut *mut c_void,
+    pub(super) extra: *mut *mut c_void,
     pub(super) attributes: Vec<LaunchAttribute>,
 }
 
@@ -102,7 +102,7 @@ impl Call {
     }
 
     /// The packed argument bytes, and the form that they are handed over in again.
-    pub(super) fn arguments(&self, driver: &Driver, function: &FunctionInfo) -> Option<(Arc<[u8]>, LaunchForm)> {
+    pub(super) fn packed_arguments(&self, driver: &Driver, function: &FunctionInfo) -> Option<(Arc<[u8]>, LaunchForm)> {
         if !self.extra.is_null() {
             return Some((packed(self.extra)?, LaunchForm::Packed));
         }

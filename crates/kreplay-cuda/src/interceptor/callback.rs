@@ -48,6 +48,7 @@ impl Interceptor {
         match class {
             Class::Launch { form, per_thread } => self.launch_enter(data, form, per_thread),
             Class::Graph { per_thread } => self.graph_enter(data, per_thread),
+            Class::DestroyGraph => self.graph_destroyed(data),
             Class::Allocate(allocation) => self.allocate_enter(data, allocation),
             Class::Free => self.free_enter(data),
             Class::Unmap => self.unmap_enter(data),
@@ -65,7 +66,7 @@ impl Interceptor {
                 self.captures.fetch_add(1, Ordering::Relaxed);
             }
             Class::Operation(written) => self.operation_enter(data, written),
-            Class::Map | Class::SetAccess | Class::SurfaceCreate | Class::EndCapture => {}
+            Class::Map | Class::SetAccess | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) => {}
         }
     }
 
@@ -106,6 +107,7 @@ impl Interceptor {
         }
         match class {
             Class::Allocate(allocation) => self.allocate_exit(data, allocation),
+            Class::ChangeGraph(change) => self.graph_changed(data, change),
             Class::Map => self.map_exit(data),
             Class::SetAccess => self.access_exit(data),
             Class::SurfaceCreate => self.surface_created(data),

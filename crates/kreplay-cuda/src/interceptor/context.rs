@@ -1,10 +1,11 @@
 //! A context of the program's: its engine, and what came before there was one.
 
 use super::function::Functions;
+use super::pending::Pending;
 use super::{AgentCounters, Interceptor, locked};
 use crate::agent::CudaAgent;
 use crate::tables::{Context, Stream};
-use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Region, Retired};
+use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Region, Retired, RunGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -107,6 +108,16 @@ impl ContextState {
                 None
             }
         }
+    }
+
+    /// What is left to do when something was recorded. The first counted batch window is closed right after its first launch:
+    /// CUPTI must have counted a whole window of this size before one may be left to the process's end, where its first one
+    /// crashes.
+    pub(super) fn recorded(&self, driven: &Driven, guard: RunGuard<CudaAgent>) -> Pending {
+        if !guard.is_recorded() || driven.counted.swap(true, Ordering::Relaxed) {
+            return Pending::Guard { _guard: guard };
+        }
+        Pending::Closing { guard, engine: Arc::clone(&driven.engine) }
     }
 
     /// Memory is live.

@@ -7,16 +7,17 @@ use super::pending::{LastOf, Pending, push};
 use super::{Interceptor, locked, recent};
 use crate::agent::{CudaWork, Launch};
 use crate::tables::callback::CallbackData;
-use crate::tables::driver_structs::GraphLaunchParams;
 use kreplay_engine::{Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function.
     pub(super) fn launch_enter(&self, data: &CallbackData, form: Form, per_thread: bool) {
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
         let function = unsafe { function_of(form, data.parameters) };
+        if self.capturing() && self.is_captured(data, form, per_thread) {
+            return;
+        }
         let known = function.and_then(|function| {
             recent::with(data.context, function, |state, info| Some(pass_by(state.driven()?, &info.kernel, data)))
         });
@@ -26,6 +27,14 @@ impl Interceptor {
             None => {}
         }
         self.describe(data, form, per_thread, None);
+    }
+
+    /// Whether a launch goes into a capture: it does not run then, and its graph's launches are seen when they come.
+    fn is_captured(&self, data: &CallbackData, form: Form, per_thread: bool) -> bool {
+        // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
+        let Some(call) = (unsafe { Call::read(form, data.parameters) }) else { return false };
+        let _depth = crate::agent::Depth::enter();
+        self.driver.is_capturing(stream_of(call.stream, per_thread)).unwrap_or(false)
     }
 
     /// The launch is described to the engine. `asked`: what the filter said, where it was asked already.
@@ -68,7 +77,7 @@ impl Interceptor {
         let stream = stream_of(call.stream, per_thread);
         let (arguments, decline, collective) = match &function {
             Some(function) if !capturing => {
-                let arguments = call.arguments(&self.driver, function);
+                let arguments = call.packed_arguments(&self.driver, function);
                 let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
                 (arguments, function.decline.or(surface), function.collective)
             }
@@ -101,15 +110,13 @@ impl Interceptor {
             None => driven.engine.dispatch_unselected(&info, record),
         };
         match decision {
-            // The first counted batch window holds one dispatch: CUPTI must have counted a whole window of this size before
-            // one may be left to the process's end, where its first one crashes.
-            Decision::Recorded(guard) if !driven.counted.swap(true, Ordering::Relaxed) => {
-                driven.agent.note_launch();
-                push(data.correlation_id, Pending::Closing { guard, engine: Arc::clone(&driven.engine) });
-            }
-            Decision::Run(guard) | Decision::Recorded(guard) => {
+            Decision::Run(guard) => {
                 driven.agent.note_launch();
                 push(data.correlation_id, Pending::Guard { _guard: guard });
+            }
+            Decision::Recorded(guard) => {
+                driven.agent.note_launch();
+                push(data.correlation_id, state.recorded(driven, guard));
             }
             Decision::Window(mut window) => {
                 window.run_until_last();
@@ -121,26 +128,8 @@ impl Interceptor {
         }
     }
 
-    /// *Enter* of a graph launch: it runs as it is.
-    pub(super) fn graph_enter(&self, data: &CallbackData, per_thread: bool) {
-        // SAFETY: CUPTI hands the parameters of this function.
-        let parameters = unsafe { data.parameters.cast::<GraphLaunchParams>().read() };
-        if self.capturing() {
-            return;
-        }
-        let state = self.context(data.context);
-        let Some(driven) = state.drive(self) else { return };
-        let mut info = bare("CUDA graph".into(), parameters.graph as u64, Decline::GraphLaunch);
-        info.stream = stream_of(parameters.stream, per_thread).raw();
-        if let Decision::Run(guard) | Decision::Recorded(guard) =
-            driven.engine.dispatch(&info, || Err(Decline::GraphLaunch))
-        {
-            push(data.correlation_id, Pending::Guard { _guard: guard });
-        }
-    }
-
     /// Whether an argument is a live surface: the array behind it cannot be put back.
-    fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
+    pub(super) fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
         let surfaces = locked(&self.surfaces);
         if surfaces.is_empty() {
             return None;
@@ -188,7 +177,7 @@ fn pass_by(driven: &Driven, kernel: &KernelInfo, data: &CallbackData) -> Asked {
 }
 
 /// What is known of a launch that declines whatever it is.
-fn bare(name: Arc<str>, key: u64, reason: Decline) -> DispatchInfo {
+pub(super) fn bare(name: Arc<str>, key: u64, reason: Decline) -> DispatchInfo {
     DispatchInfo {
         kernel: KernelInfo { key, name },
         geometry: Geometry::default(),

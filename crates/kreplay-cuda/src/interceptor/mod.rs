@@ -11,6 +11,7 @@ mod call;
 mod callback;
 mod context;
 mod function;
+mod graphs;
 mod ids;
 mod launch;
 mod live;
@@ -62,6 +63,7 @@ pub(crate) struct Interceptor {
     /// Live surface objects: arrays behind them cannot be put back.
     surfaces: Mutex<HashSet<u64>>,
     agents: AtomicU64,
+    graphs: Mutex<graphs::Graphs>,
     /// Physical memory that is mapped where, until it is unmapped.
     mappings: Mutex<HashMap<u64, u64>>,
 }
@@ -91,6 +93,7 @@ impl Interceptor {
             captures: AtomicU64::new(0),
             surfaces: Mutex::default(),
             agents: AtomicU64::new(0),
+            graphs: Mutex::default(),
             mappings: Mutex::default(),
         }
     }

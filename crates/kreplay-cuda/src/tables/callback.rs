@@ -78,6 +78,21 @@ pub(crate) mod cbid {
     pub(crate) const LAUNCH_KERNEL_EX_PTSZ: u32 = 653;
     pub(crate) const GRAPH_LAUNCH: u32 = 514;
     pub(crate) const GRAPH_LAUNCH_PTSZ: u32 = 515;
+    pub(crate) const GRAPH_INSTANTIATE: u32 = 513;
+    pub(crate) const GRAPH_INSTANTIATE_V2: u32 = 578;
+    pub(crate) const GRAPH_INSTANTIATE_WITH_FLAGS: u32 = 643;
+    pub(crate) const GRAPH_INSTANTIATE_WITH_PARAMS: u32 = 656;
+    pub(crate) const GRAPH_INSTANTIATE_WITH_PARAMS_PTSZ: u32 = 657;
+    pub(crate) const GRAPH_EXEC_DESTROY: u32 = 516;
+    pub(crate) const GRAPH_EXEC_UPDATE: u32 = 561;
+    pub(crate) const GRAPH_EXEC_UPDATE_V2: u32 = 696;
+    pub(crate) const GRAPH_EXEC_KERNEL: u32 = 538;
+    pub(crate) const GRAPH_EXEC_KERNEL_V2: u32 = 692;
+    pub(crate) const GRAPH_EXEC_COPY: u32 = 562;
+    pub(crate) const GRAPH_EXEC_SET: u32 = 563;
+    pub(crate) const GRAPH_EXEC_CHILD: u32 = 586;
+    pub(crate) const GRAPH_EXEC_ANY: u32 = 714;
+    pub(crate) const GRAPH_NODE_ENABLE: u32 = 650;
 
     pub(crate) const MEM_ALLOC: u32 = 243;
     pub(crate) const MEM_ALLOC_PITCH: u32 = 244;

@@ -2,8 +2,9 @@
 
 use super::driver_structs::LaunchConfig;
 use super::functions::function_table;
+use super::graph_structs::{CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
 use super::library::{Library, LoadError, Opening};
-use super::{Context, CudaError, Event, Function, Module, Stream};
+use super::{Context, CudaError, Event, Function, Graph, GraphNode, Module, Stream};
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 
@@ -57,6 +58,19 @@ function_table! {
             fn cuKernelGetFunction(function: *mut Function, kernel: Function);
             fn cuFuncLoad(function: Function);
             fn cuLibraryGetModule(module: *mut Module, library: *mut c_void);
+            fn cuStreamIsCapturing(stream: Stream, status: *mut u32);
+            fn cuFuncGetName(name: *mut *const c_char, function: Function);
+            fn cuKernelGetName(name: *mut *const c_char, kernel: Function);
+            fn cuGraphGetNodes(graph: Graph, nodes: *mut GraphNode, count: *mut usize);
+            fn cuGraphNodeGetDependencies_v2(
+                node: GraphNode, nodes: *mut GraphNode, edges: *mut EdgeData, count: *mut usize,
+            );
+            fn cuGraphNodeGetType(node: GraphNode, kind: *mut u32);
+            fn cuGraphKernelNodeGetParams_v2(node: GraphNode, params: *mut KernelNodeParams);
+            fn cuGraphKernelNodeGetAttribute(node: GraphNode, id: u32, value: *mut u64);
+            fn cuGraphMemcpyNodeGetParams(node: GraphNode, params: *mut CopyNodeParams);
+            fn cuGraphMemsetNodeGetParams(node: GraphNode, params: *mut SetNodeParams);
+            fn cuGraphChildGraphNodeGetGraph(node: GraphNode, graph: *mut Graph);
         }
     }
 }

@@ -290,6 +290,6 @@ impl Driver {
 }
 
 /// The status of a function that this driver does not have: `CUDA_ERROR_NOT_FOUND`.
-fn absent(call: &'static str) -> CudaError {
+pub(super) fn absent(call: &'static str) -> CudaError {
     CudaError { call, status: 500, name: "a function that this driver does not have".to_owned() }
 }

@@ -29,10 +29,20 @@ plain_struct! {
 pub(crate) mod attribute {
     /// The launch is cooperative.
     pub(crate) const COOPERATIVE: u32 = 2;
+    /// Blocks of a cluster.
+    pub(crate) const CLUSTER_DIMENSION: u32 = 4;
+    /// How clusters are placed.
+    pub(crate) const CLUSTER_POLICY: u32 = 5;
     /// Programmatic stream serialisation.
     pub(crate) const PROGRAMMATIC_SERIALIZATION: u32 = 6;
     /// Programmatic event.
     pub(crate) const PROGRAMMATIC_EVENT: u32 = 7;
+    /// The launch's priority.
+    pub(crate) const PRIORITY: u32 = 8;
+    /// The domain of its memory synchronisation.
+    pub(crate) const MEMORY_DOMAIN: u32 = 10;
+    /// Blocks of a cluster, where they fit.
+    pub(crate) const PREFERRED_CLUSTER: u32 = 11;
     /// An event at the launch's completion.
     pub(crate) const COMPLETION_EVENT: u32 = 12;
     /// A node of a device-side graph update.

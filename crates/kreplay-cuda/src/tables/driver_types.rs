@@ -17,6 +17,7 @@ macro_rules! handle {
 
         impl $name {
             /// No handle.
+            #[allow(dead_code, reason = "not every handle is left out somewhere")]
             pub(crate) const NULL: Self = Self(std::ptr::null_mut());
 
             /// Whether it is none.
@@ -53,6 +54,19 @@ handle!(
 handle!(
     /// A function of a module, or a kernel of a library: launches take either.
     Function
+);
+
+handle!(
+    /// A graph's description.
+    Graph
+);
+handle!(
+    /// A node of a graph.
+    GraphNode
+);
+handle!(
+    /// A graph that can be launched.
+    GraphExec
 );
 
 impl Stream {

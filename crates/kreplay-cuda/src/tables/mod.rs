@@ -15,6 +15,8 @@ pub(crate) mod driver_structs;
 mod driver_types;
 mod find;
 mod functions;
+mod graph_calls;
+pub(crate) mod graph_structs;
 mod library;
 
 pub(crate) use cupti::{Cupti, optional_call, profiler_call};
@@ -22,6 +24,6 @@ pub(crate) use cupti_status::{CuptiError, CuptiStatus};
 #[cfg(test)]
 pub(crate) use driver::DriverTable;
 pub(crate) use driver::{Driver, Progress, device_attribute};
-pub(crate) use driver_types::{Context, CudaError, Event, Function, Module, Stream};
+pub(crate) use driver_types::{Context, CudaError, Event, Function, Graph, GraphExec, GraphNode, Module, Stream};
 pub(crate) use find::{Environment, FoundCupti, find_cupti};
 pub use library::LoadError;

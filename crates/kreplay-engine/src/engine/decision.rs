@@ -31,6 +31,11 @@ impl<A: Agent> RunGuard<A> {
         Self { counted: None, _turn: None, _hold: hold }
     }
 
+    /// Whether a batch window holds what runs under it.
+    pub fn is_recorded(&self) -> bool {
+        self._turn.is_some()
+    }
+
     /// Of something that was recorded.
     pub(super) fn recorded(hold: Shared, turn: Alone) -> Self {
         Self { counted: None, _turn: Some(turn), _hold: hold }

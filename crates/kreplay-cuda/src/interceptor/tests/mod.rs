@@ -3,6 +3,7 @@
 
 mod batches;
 mod code;
+mod graphs;
 mod launches;
 mod memory;
 mod unselected;

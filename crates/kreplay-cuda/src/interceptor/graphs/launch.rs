@@ -1,0 +1,91 @@
+//! The launch of a graph.
+
+use super::super::call::stream_of;
+use super::super::launch::bare;
+use super::super::pending::push;
+use super::super::{Interceptor, locked};
+use super::node::Work;
+use crate::agent::CudaWork;
+use crate::tables::GraphExec;
+use crate::tables::callback::CallbackData;
+use crate::tables::driver_structs::GraphLaunchParams;
+use kreplay_engine::{Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Traits};
+use std::sync::Arc;
+
+impl Interceptor {
+    /// *Enter* of a graph launch: its kernels are dispatches, and are recorded one by one.
+    pub(in crate::interceptor) fn graph_enter(&self, data: &CallbackData, per_thread: bool) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let parameters = unsafe { data.parameters.cast::<GraphLaunchParams>().read() };
+        if self.capturing() {
+            return;
+        }
+        let state = self.context(data.context);
+        let Some(driven) = state.drive(self) else { return };
+        let stream = stream_of(parameters.stream, per_thread).raw();
+        let exec = GraphExec(parameters.graph);
+        let guard = match self.nodes(exec, stream) {
+            Some(nodes) => driven.engine.dispatch_graph(nodes),
+            None => {
+                // Nothing is known of it, or nothing but that it cannot be recorded.
+                let mut info = bare("CUDA graph".into(), exec.raw(), Decline::GraphLaunch);
+                info.stream = stream;
+                match driven.engine.dispatch(&info, || Err(Decline::GraphLaunch)) {
+                    Decision::Run(guard) | Decision::Recorded(guard) => guard,
+                    // It declines, so it has no window.
+                    Decision::Window(_) => return,
+                }
+            }
+        };
+        push(data.correlation_id, state.recorded(driven, guard));
+    }
+
+    /// What a graph does, for the engine.
+    fn nodes(&self, exec: GraphExec, stream: u64) -> Option<Vec<GraphNode<'static, CudaWork>>> {
+        let graphs = locked(&self.graphs);
+        let plan = graphs.0.get(&exec)?;
+        let refused = plan.steps.iter().any(|step| matches!(step.work, Work::Unrecordable(_)));
+        if refused && !plan.has_kernels() {
+            return None;
+        }
+        let mut nodes = Vec::with_capacity(plan.steps.len());
+        for step in plan.steps.iter().filter(|step| step.enabled) {
+            match &step.work {
+                Work::Kernel { function, launch } => {
+                    let surface = self.reaches_surface(Some(&launch.arguments));
+                    let info = DispatchInfo {
+                        kernel: function.kernel.clone(),
+                        geometry: Geometry { groups: launch.grid, items: launch.block },
+                        stream,
+                        arguments: Arguments::Known(Arc::clone(&launch.arguments)),
+                        traits: Traits {
+                            decline: function.decline.or(surface),
+                            collective: function.collective,
+                            ..Traits::default()
+                        },
+                    };
+                    let work = CudaWork::Launch(launch.clone());
+                    nodes.push(GraphNode::Kernel(Member { info, record: Box::new(move || Ok(work)) }));
+                }
+                Work::Device(works) => nodes.extend(works.iter().cloned().map(operation)),
+                Work::Upload(rows) => nodes.extend(rows.iter().map(|(to, from, bytes)| {
+                    // SAFETY: the graph copies from this memory of the program's, which lives until it has run. What is
+                    // there now is what the launch copies, unless the program changes it before the copy comes.
+                    let content = unsafe { std::slice::from_raw_parts(*from as *const u8, *bytes as usize) };
+                    operation(CudaWork::Upload { to: *to, content: content.into() })
+                })),
+                Work::ToHost(_) => {}
+                Work::Unrecordable(kind) => nodes.push(GraphNode::Unrecordable(kind)),
+            }
+        }
+        Some(nodes)
+    }
+}
+
+fn operation(work: CudaWork) -> GraphNode<'static, CudaWork> {
+    let kind = match work {
+        CudaWork::Fill { .. } => "memset",
+        _ => "copy",
+    };
+    GraphNode::Operation { kind, record: Box::new(move || Some(work)) }
+}
