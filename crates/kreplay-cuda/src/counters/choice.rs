@@ -8,7 +8,7 @@ use super::host::{ConfigImage, Host, Names};
 use super::planner::{Group, Planner, cost};
 use super::sampling::SampleGroup;
 use super::sampling::formula::{Formula, MARKERS};
-use super::sampling::group::{Asked, terms};
+use super::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use std::time::Duration;
 const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
-/// What a dispatch costs: the fence, and three to four samples to decode.
-const NEAR: Duration = Duration::from_micros(50);
+/// What a dispatch costs: the fence, and about three samples to decode.
+const NEAR: Duration = Duration::from_micros(35);
 /// … with counters of the second-level cache or memory, which many units have.
 const FAR: Duration = Duration::from_micros(110);
 /// Restoring memory for a pass, beside its counters.
@@ -51,7 +51,7 @@ impl Choice {
 }
 
 fn each(group: &SampleGroup) -> Duration {
-    if group.terms.iter().any(|term| is_far(term)) { FAR } else { NEAR }
+    if group.is_far() { FAR } else { NEAR }
 }
 
 /// The cheapest way for each metric, in windows of this many dispatches.
@@ -170,8 +170,4 @@ fn pickiness(metric: &str) -> u32 {
     } else {
         EASY
     }
-}
-
-fn is_far(metric: &str) -> bool {
-    metric.starts_with("lts__") || metric.starts_with("dram__")
 }

@@ -35,10 +35,20 @@ impl SampleGroup {
         }
     }
 
+    /// Whether it counts L2 or memory, which many units do: its samples are dear to decode.
+    pub(crate) fn is_far(&self) -> bool {
+        self.terms.iter().any(|term| is_far(term))
+    }
+
     /// Where a term stands.
     pub(super) fn place(&self, term: &str) -> Option<usize> {
         self.terms.iter().position(|known| &**known == term)
     }
+}
+
+/// Whether a metric counts L2 or memory.
+pub(crate) fn is_far(metric: &str) -> bool {
+    metric.starts_with("lts__") || metric.starts_with("dram__")
 }
 
 /// What must be programmed for these metrics: the marker first, each term once.

@@ -9,13 +9,16 @@
 use std::time::Duration;
 
 /// The shortest interval, in nanoseconds. Every other one is this times a power of two.
-const SHORTEST: u64 = 10_000;
+const SHORTEST: u64 = 8_000;
 /// The longest: decoding keeps up with it, however long a kernel runs.
 const LONGEST: u64 = SHORTEST << 4;
 /// Bytes of the hardware's buffer. A sample takes 2 to 7 KiB of it (H200), so it holds more samples than an image.
 pub(super) const BUFFER: usize = 16 << 20;
 /// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
-const LAUNCH: u64 = 4_000;
+const LAUNCH: u64 = 5_000;
+/// Decoding keeps up with these intervals, in nanoseconds: of the multiprocessors' counters, and with those of L2 and memory,
+/// whose first samples take up to 60 µs.
+const KEEPS_UP: (u64, u64) = (8_000, 80_000);
 
 /// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample, and emptied whole.
 pub(super) fn samples(dispatches: u32) -> u32 {
@@ -25,6 +28,11 @@ pub(super) fn samples(dispatches: u32) -> u32 {
 /// How long the device must be idle between two dispatches: two intervals, so that one whole sample is idle.
 pub(super) fn gap(interval: u64) -> Duration {
     Duration::from_nanos((interval * 2 + 500).saturating_sub(LAUNCH))
+}
+
+/// Whether decoding keeps up with this interval, of samples with or without counters of L2 and memory.
+pub(super) fn keeps_up(interval: u64, far: bool) -> bool {
+    interval >= if far { KEEPS_UP.1 } else { KEEPS_UP.0 }
 }
 
 /// What was learned on a device.
@@ -69,8 +77,8 @@ mod tests {
         let mut pace = Pace::default();
         pace.saw(4_000, 1024);
         assert_eq!(pace.interval(), SHORTEST);
-        pace.saw(20 * MILLISECOND, 1024);
-        let taken = 20 * MILLISECOND / pace.interval();
+        pace.saw(10 * MILLISECOND, 1024);
+        let taken = 10 * MILLISECOND / pace.interval();
         assert!(pace.interval() > SHORTEST && taken <= 1024 / 8, "{taken} samples");
         pace.saw(1000 * MILLISECOND, 1024);
         assert!(1000 * MILLISECOND / pace.interval() < 10_000);

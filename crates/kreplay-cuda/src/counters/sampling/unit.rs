@@ -6,6 +6,7 @@
 
 use super::collect::{Closing, Collected};
 use super::group::SampleGroup;
+use super::pace::keeps_up;
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::workers::{Filled, Workers};
 use crate::counters::Guarded;
@@ -22,8 +23,6 @@ const IDLE: Duration = Duration::from_micros(100);
 const PORTION: u64 = 4;
 /// Until it has ended come the samples of one dispatch, an eighth of an image, and those of the stop itself.
 const CROWDED: u64 = 10;
-/// Decoding keeps up with this interval, in nanoseconds: a sample takes up to 22 µs, and 40 to 60 the first times.
-const KEEPS_UP: u64 = 80_000;
 
 type Reply = Sender<Result<(), SamplerError>>;
 
@@ -75,6 +74,7 @@ struct Pending {
     began: u64,
     interval: u64,
     samples: u64,
+    keeps_up: bool,
 }
 
 impl Progress {
@@ -196,7 +196,7 @@ impl Thread {
     fn portion_waits(&self) -> bool {
         let Some(pending) = *self.progress.running.guarded() else { return false };
         let elapsed = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        pending.interval >= KEEPS_UP && self.progress.waiting(pending, elapsed) >= PORTION
+        pending.keeps_up && self.progress.waiting(pending, elapsed) >= PORTION
     }
 
     fn obey(&mut self, command: Command) {
@@ -234,6 +234,7 @@ impl Thread {
             began: now,
             interval: programming.interval,
             samples: u64::from(programming.samples),
+            keeps_up: keeps_up(programming.interval, programming.group.is_far()),
         };
         self.running = None;
         self.sampler.start()?;
