@@ -3,11 +3,14 @@
 //! device's.
 
 use crate::conformance::Log;
+use crate::lock::lock;
 use crate::memory_agent::{MemoryAgent, Work};
 use crate::staging::Staging;
+use crate::window::WindowCost;
 use crate::{
-    AgentId, Arguments, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter, Geometry,
-    KernelInfo, LastPass, PlanError, Process, Range, Region, RegionKind, Settings, Traits, Writers,
+    AgentId, Arguments, BatchLimits, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter,
+    Geometry, KernelInfo, LastPass, PlanError, Process, Range, Region, RegionKind, Settings, Traits, WindowMode,
+    Writers,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -65,15 +68,15 @@ pub struct Load {
     pub regions: u32,
     /// Bytes that the kernel changes, from the start of the first region.
     pub write_set: u64,
-    /// Windows to run; the first few are left out of the figures.
+    /// Windows to run; the first few are left out of the figures. For [`batch_overhead`] dispatches in the one window.
     pub windows: u32,
     /// How the engine works; passes are [`Settings::uncounted_passes`].
     pub settings: Settings,
 }
 
-/// What windows cost.
+/// What kernel windows cost.
 #[derive(Clone, Debug)]
-pub struct WindowCost {
+pub struct KernelWindowCost {
     /// Median time that a window takes from the program, its passes included.
     pub window: Duration,
     /// Of this, what the engine spends itself: the rest is the agent's copying, comparing and running.
@@ -92,7 +95,7 @@ const WARM_UP: usize = 3;
 ///
 /// # Panics
 /// When the load has no regions, or a window is not replayed.
-pub fn window_overhead(load: &Load) -> Result<WindowCost, PlanError> {
+pub fn window_overhead(load: &Load) -> Result<KernelWindowCost, PlanError> {
     let agent = MemoryAgent::builder(0).eager().unpoisoned().build();
     let log = Log::new();
     let settings = Settings { device_reserve: 0, ..load.settings.clone() };
@@ -126,7 +129,7 @@ pub fn window_overhead(load: &Load) -> Result<WindowCost, PlanError> {
         times.sort();
         times[times.len() / 2]
     };
-    Ok(WindowCost { window: median(|s| s.0), engine: median(|s| s.1), record: log.last_dispatch() })
+    Ok(KernelWindowCost { window: median(|s| s.0), engine: median(|s| s.1), record: log.last_dispatch() })
 }
 
 /// What a launch that is not selected costs: the mean of `launches`.
@@ -149,6 +152,80 @@ pub fn unselected_launch(launches: u32) -> Result<Duration, PlanError> {
         drop(black_box(engine.dispatch(&info, || Err(crate::Decline::UnknownArguments))));
     }
     Ok(start.elapsed() / launches.max(1))
+}
+
+/// What a batch window costs a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchCost {
+    /// Mean time that recording adds to a launch of the program.
+    pub recorded: Duration,
+    /// The same, of a launch that is not selected and recorded all the same.
+    pub unselected: Duration,
+    /// Time that closing the window takes, its passes included, divided by its dispatches.
+    pub closing: Duration,
+    /// Of this, what the engine spends itself.
+    pub engine: Duration,
+}
+
+/// Fills one window with as many dispatches, and as many launches that are not selected, as `load.windows` says, and
+/// replays it. The first of them is a kernel in place, the others do nothing.
+///
+/// # Errors
+/// When the settings' request cannot be planned; leave it empty.
+///
+/// # Panics
+/// When the load has no regions, or the window is not replayed.
+pub fn batch_overhead(load: &Load) -> Result<BatchCost, PlanError> {
+    struct Even;
+    impl Filter for Even {
+        fn select(&self, kernel: &KernelInfo) -> bool {
+            kernel.key.is_multiple_of(2)
+        }
+    }
+    let agent = MemoryAgent::builder(0).eager().unpoisoned().build();
+    let log = Log::new();
+    let limits = BatchLimits { dispatches: u32::MAX, entries: u32::MAX, bytes: u64::MAX, time: Duration::MAX };
+    let settings = Settings { device_reserve: 0, window: WindowMode::Batch, batch: limits, ..load.settings.clone() };
+    let process = Process::new(settings, Arc::new(Even), Arc::new(ByPlan), log.clone());
+    let engine = Engine::new(Arc::clone(&agent), None, process)?;
+    // A first window is short, since nothing is known of its cost. Here it is.
+    let dear = WindowCost { dispatches: u32::MAX, memory: Duration::from_secs(1), ..WindowCost::default() };
+    lock(&engine.length).learn(&dear);
+    let size = (load.footprint / u64::from(load.regions)).max(4);
+    let bases: Vec<u64> = (0..load.regions).map(|_| agent.program_allocate(size)).collect();
+    for base in &bases {
+        let range = Range::new(*base, size);
+        engine.region_born(Region { range, kind: RegionKind::Device, writers: Writers::Seen });
+    }
+    let written = Range::new(bases[0], load.write_set.min(size));
+    let in_place =
+        Work::new(move |memory| memory.bytes_mut(written).iter_mut().for_each(|byte| *byte = byte.wrapping_add(1)));
+    let nothing = Work::new(|_| {});
+    let launch = |info: &DispatchInfo, work: &Work| {
+        let Decision::Recorded(guard) = engine.dispatch(info, || Ok(work.clone())) else {
+            panic!("it is not recorded");
+        };
+        guard
+    };
+    let named = |key| DispatchInfo { kernel: KernelInfo { key, ..info().kernel }, ..info() };
+    let (selected, other) = (named(2), named(3));
+    let launches = load.windows.max(2);
+    let guard = launch(&selected, &in_place);
+    agent.program_launch(0, &in_place);
+    drop(guard);
+    let mean = |info: &DispatchInfo, count: u32| {
+        let start = Instant::now();
+        (0..count).for_each(|_| drop(black_box(launch(info, &nothing))));
+        start.elapsed() / count
+    };
+    let recorded = mean(&selected, launches - 1);
+    let unselected = mean(&other, launches);
+    let (start, busy) = (Instant::now(), agent.busy());
+    engine.close_window();
+    let time = start.elapsed();
+    assert!(log.windows()[0].dispatches == launches && log.last_dispatch().outcome == crate::Outcome::Replayed);
+    let engine = time.saturating_sub(agent.busy() - busy) / launches;
+    Ok(BatchCost { recorded, unselected, closing: time / launches, engine })
 }
 
 fn info() -> DispatchInfo {
@@ -181,6 +258,8 @@ mod tests {
         let full = window_overhead(&load(RestoreMode::Full)).unwrap();
         assert_eq!(full.record.bytes.restored_device, 4 << 20);
         assert!(observed.engine <= observed.window);
+        let batch = batch_overhead(&Load { windows: 60, ..load(RestoreMode::Observed) }).unwrap();
+        assert!(batch.engine <= batch.closing && batch.recorded > Duration::ZERO && batch.unselected > Duration::ZERO);
         assert!(unselected_launch(1000).unwrap() > Duration::ZERO);
         assert_eq!(staging_cycle(1 << 20).bytes, 1 << 20);
     }

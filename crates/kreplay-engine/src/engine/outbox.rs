@@ -98,10 +98,14 @@ impl Readings {
 
     fn hand_over(&self, result: Result<Vec<Reading>, CountersError>, recorder: &Arc<dyn Recorder>) {
         match result {
-            Ok(mut readings) => {
-                for (index, dispatch) in self.dispatches.iter().enumerate() {
-                    let (own, rest) = readings.into_iter().partition(|reading| reading.dispatch as usize == index);
-                    readings = rest;
+            Ok(readings) => {
+                let mut own: Vec<Vec<Reading>> = self.dispatches.iter().map(|_| Vec::new()).collect();
+                for reading in readings {
+                    if let Some(own) = own.get_mut(reading.dispatch as usize) {
+                        own.push(reading);
+                    }
+                }
+                for (dispatch, own) in self.dispatches.iter().zip(own) {
                     recorder.readings(*dispatch, own);
                 }
             }

@@ -38,6 +38,8 @@ mod open;
 mod passes;
 mod repair;
 
+#[cfg(any(test, feature = "test-agent"))]
+pub(crate) use batch::WindowCost;
 pub(crate) use batch::{Batch, HeldFree, Length, Mode, Recorded, Wanted};
 pub(crate) use open::Admitted;
 

@@ -12,6 +12,7 @@ use crate::{
     Agent, AgentError, Bytes, ClosingReason, Decline, DispatchRecord, Move, Outcome, Phases, Range, Towards,
     VerifyMode, WindowKind, WindowStatus,
 };
+use std::collections::HashSet;
 use std::time::Instant;
 
 impl<A: Agent> Batch<A> {
@@ -88,10 +89,16 @@ impl<A: Agent> Batch<A> {
     fn changed(&self) -> Vec<Range> {
         let core = &self.core;
         let written = core.footprint.ranges(&core.restored).into_iter().map(|(_, range)| range);
+        let known: HashSet<(u64, u64)> = core
+            .footprint
+            .all()
+            .iter()
+            .filter(|tracked| tracked.live)
+            .map(|tracked| (tracked.range.base, tracked.range.bytes))
+            .collect();
         let inventory = lock(&core.engine.inventory);
-        let known = |range: Range| core.footprint.all().iter().any(|tracked| tracked.live && tracked.range == range);
-        let born = inventory.captured_in_batch().map(|live| live.region.range).filter(|range| !known(*range));
-        written.chain(born).collect()
+        let captured = inventory.captured_in_batch().map(|live| live.region.range);
+        written.chain(captured.filter(|range| !known.contains(&(range.base, range.bytes)))).collect()
     }
 
     /// Passes after pass 0.

@@ -29,7 +29,7 @@ mod find;
 mod length;
 mod post;
 
-pub(crate) use length::Length;
+pub(crate) use length::{Length, WindowCost};
 
 use super::core::{Core, Method};
 use super::counting::Counting;
