@@ -94,7 +94,9 @@ impl Decline {
             Decline::GraphLaunch => {
                 "the kernel is part of a graph that cannot be recorded node by node; profile with batch windows, or with graphs off"
             }
-            Decline::StreamCapture => "it ran while a stream was being captured into a graph, and nothing may be waited for then; launch it outside the capture",
+            Decline::StreamCapture => {
+                "it ran while a stream was being captured into a graph, and nothing may be waited for then; launch it outside the capture"
+            }
             Decline::CooperativeMultiDevice => {
                 "a cooperative launch spans several devices and cannot be replayed on one; profile it on one device"
             }

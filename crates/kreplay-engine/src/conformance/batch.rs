@@ -3,7 +3,7 @@
 use super::{Kernel, Rig, World};
 use crate::{BatchLimits, ClosingReason, Outcome, Range, Settings, ShadowMode, VerifyMode, WindowKind, WindowMode};
 
-fn batch(passes: u32) -> Settings {
+pub(super) fn batch(passes: u32) -> Settings {
     let batch = BatchLimits { dispatches: 6, ..BatchLimits::default() };
     Settings { window: WindowMode::Batch, uncounted_passes: passes, batch, ..Settings::default() }
 }

@@ -11,6 +11,7 @@
 
 mod agent;
 mod batch;
+mod batch_faults;
 mod engine;
 mod faults;
 mod kernel;
@@ -34,6 +35,7 @@ pub mod agent_tests {
 /// The tests of the engine on the agent.
 pub mod engine_tests {
     pub use super::batch::*;
+    pub use super::batch_faults::*;
     pub use super::engine::*;
     pub use super::faults::*;
 }
@@ -74,6 +76,11 @@ macro_rules! conformance_suite {
             an_escape_in_a_batch_window_is_found_and_undone,
             a_batch_window_without_restores_is_noticed,
             the_dispatch_that_diverges_is_found,
+            an_escape_in_any_pass_of_a_batch_window_is_found_and_undone,
+            a_foreign_write_between_batch_windows_is_kept,
+            a_region_freed_around_batch_windows_is_never_written,
+            a_failed_launch_in_a_batch_window_costs_its_values_only,
+            a_launch_that_writes_elsewhere_each_time_leaves_one_real_run_in_a_batch_window,
         );
     };
     (@stamp $rig:ty, $module:ident: $($name:ident),* $(,)?) => {

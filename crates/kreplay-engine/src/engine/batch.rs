@@ -333,6 +333,13 @@ impl<A: Agent> Engine<A> {
         }
     }
 
+    /// What was recorded last did not run.
+    pub(super) fn batch_launch_failed(&self, message: &str) {
+        if let Some(batch) = &mut *lock(&self.batch) {
+            batch.spoil(Decline::PassFailed, &format!("a launch of the program failed: {message}"));
+        }
+    }
+
     /// A recorded dispatch was submitted.
     pub(super) fn batch_submitted(&self, index: u32) {
         if let Some(batch) = &mut *lock(&self.batch) {

@@ -41,6 +41,12 @@ impl<A: Agent> RunGuard<A> {
         Self { counted: None, _turn: Some(turn), _hold: hold }
     }
 
+    /// In place of dropping the guard of [`Decision::Recorded`]: the vendor's call failed, so nothing runs. The window did
+    /// not go as it is recorded: it is not replayed, and its dispatches decline. The program gets its own return code.
+    pub fn failed(self, engine: &Engine<A>, message: &str) {
+        engine.batch_launch_failed(message);
+    }
+
     /// Of a recorded dispatch that is counted.
     pub(super) fn counted(hold: Shared, turn: Alone, engine: Arc<Engine<A>>, index: u32) -> Self {
         Self { counted: Some((engine, index)), _turn: Some(turn), _hold: hold }

@@ -79,6 +79,8 @@ impl Counters for InLine {
     }
 
     fn end(&self) -> Result<(), CountersError> {
+        // A dispatch whose `after` failed is still within its fence.
+        self.fenced.store(false, Ordering::SeqCst);
         self.call("end".into())
     }
 

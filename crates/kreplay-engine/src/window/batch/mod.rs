@@ -29,7 +29,9 @@ mod find;
 mod length;
 mod post;
 
-pub(crate) use length::{Length, WindowCost};
+pub(crate) use length::Length;
+#[cfg(any(test, feature = "test-agent"))]
+pub(crate) use length::WindowCost;
 
 use super::core::{Core, Method};
 use super::counting::Counting;
@@ -207,6 +209,9 @@ impl<A: Agent> Batch<A> {
     pub(crate) fn full(&self) -> Option<ClosingReason> {
         if self.is_empty() {
             return None;
+        }
+        if self.spoiled.is_some() {
+            return Some(ClosingReason::Failed);
         }
         let limits = self.core.engine.process.settings.batch;
         if self.room_taken() >= u64::from(self.most) || self.entries.len() as u64 >= u64::from(limits.entries.max(1)) {
