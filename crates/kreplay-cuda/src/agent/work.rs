@@ -84,6 +84,8 @@ pub(crate) enum CudaWork {
         /// The bytes.
         content: Arc<[u8]>,
     },
+    /// Several, one after another.
+    All(Arc<[CudaWork]>),
     /// A fill with a value of one, two or four bytes.
     Fill {
         /// Destination.
@@ -97,7 +99,8 @@ pub(crate) enum CudaWork {
     },
 }
 
-// SAFETY: attributes hold numbers and handles that the driver takes on any thread; the layout and bytes are owned.
+// SAFETY: attributes hold numbers and handles that the driver takes on any thread; the rest is owned, or shared and never
+// changed.
 unsafe impl Send for CudaWork {}
 
 /// The attributes that a launch of ours keeps: all but those that order it with other launches or record events of the
@@ -124,6 +127,7 @@ impl CudaWork {
             CudaWork::Launch(launch) => launch.submit(driver, stream),
             CudaWork::Copy { to, from, bytes } => driver.copy(*to, *from, *bytes, stream),
             CudaWork::Upload { to, content } => driver.copy(*to, content.as_ptr() as u64, content.len() as u64, stream),
+            CudaWork::All(works) => works.iter().try_for_each(|work| work.submit(driver, stream)),
             CudaWork::Fill { to, value, element: 1, count } => driver.set_bytes(*to, *value as u8, *count, stream),
             CudaWork::Fill { to, value, element: 2, count } => driver.set_shorts(*to, *value as u16, *count, stream),
             CudaWork::Fill { to, value, count, .. } => driver.set_words(*to, *value, *count, stream),
@@ -135,6 +139,7 @@ impl CudaWork {
         match self {
             CudaWork::Launch(launch) => launch.arguments.len() as u64 + 128,
             CudaWork::Upload { content, .. } => content.len() as u64,
+            CudaWork::All(works) => works.iter().map(CudaWork::bytes).sum(),
             CudaWork::Copy { .. } | CudaWork::Fill { .. } => 64,
         }
     }

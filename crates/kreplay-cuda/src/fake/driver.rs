@@ -56,6 +56,7 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
         cuFuncGetModule,
         cuLaunchKernelEx,
         cuFuncGetParamInfo,
+        cuPointerGetAttribute,
     )
 }
 
@@ -160,6 +161,15 @@ functions! {
         put(base, pointer);
         put(bytes, world().allocations.get(&pointer).map_or(0, |layout| layout.size()));
         0
+    }
+    fn cuPointerGetAttribute(value: *mut u64, _attribute: u32, pointer: u64) {
+        // Device memory, by the fake's own allocations; nothing else is known.
+        let world = world();
+        let known = world.allocations.iter().any(|(base, layout)| (*base..base + layout.size() as u64).contains(&pointer));
+        if known {
+            put(value, 2);
+        }
+        if known { 0 } else { INVALID_VALUE }
     }
     fn cuMemHostAlloc(pointer: *mut u64, bytes: usize, _flags: u32) { grant(pointer, allocate(bytes)) }
     fn cuMemFreeHost(pointer: u64) { free(pointer) }

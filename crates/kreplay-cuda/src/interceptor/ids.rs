@@ -70,13 +70,28 @@ pub(super) enum Allocation {
     ImportedPool,
 }
 
+/// Where a copy's source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// On the host.
+    Host,
+    /// On a device.
+    Device,
+    /// Either.
+    Anywhere,
+}
+
 /// What an operation writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// Nothing on the device.
     Nothing,
     /// Destination, source, bytes.
-    Copy,
+    Copy(From),
+    /// A rectangle's description by pointer, or a box's.
+    Copy2D,
+    /// See above.
+    Copy3D,
     /// `cuMemcpyPeer`.
     Peer,
     /// Destination, value, count, by the element's bytes.
@@ -150,12 +165,16 @@ pub(super) fn class(id: u32) -> Option<Class> {
 /// stream memory operations, prefetches, decompression.
 fn operation(id: u32) -> Option<Written> {
     Some(match id {
-        // To the device and within it.
-        276 | 277 | 280 | 281 | 305 | 306 | 397 | 399 | 408 | 418 | 421 | 423 => Written::Copy,
+        // To the device, within it, and either.
+        276 | 277 | 397 | 421 => Written::Copy(From::Host),
+        280 | 281 | 399 | 423 => Written::Copy(From::Device),
+        305 | 306 | 408 | 418 => Written::Copy(From::Anywhere),
         // To the host.
         278 | 279 | 398 | 422 => Written::Nothing,
-        // Arrays to host or device; 2D and 3D; batches.
-        282..=293 | 400..=407 | 419 | 420 | 424 | 425 | 776..=779 | 796..=799 => Written::Unknown,
+        287 | 288 | 289 | 405 | 406 | 424 => Written::Copy2D,
+        290 | 291 | 407 | 425 => Written::Copy3D,
+        // Arrays to host or device; batches.
+        282..=286 | 292 | 293 | 400..=404 | 419 | 420 | 776..=779 | 796..=799 => Written::Unknown,
         318 | 319 | 409 | 426 => Written::Peer,
         320 | 321 | 410 | 427 => Written::Unknown,
         249 | 216 | 411 | 428 => Written::Set(1),
@@ -164,8 +183,8 @@ fn operation(id: u32) -> Option<Written> {
         252 | 222 | 414 | 431 => Written::Rectangle(1),
         253 | 224 | 415 | 432 => Written::Rectangle(2),
         254 | 226 | 416 | 433 => Written::Rectangle(4),
-        // cuStreamWriteValue, cuStreamBatchMemOp; cuMemPrefetch, cuMemBatchDecompress.
-        663..=668 | 467 | 468 | 716 | 717 | 761 | 762 => Written::Unknown,
+        // cuStreamWriteValue, cuStreamBatchMemOp; cuMemBatchDecompress. Prefetches change nothing.
+        663..=668 | 761 | 762 => Written::Unknown,
         _ => return None,
     })
 }

@@ -10,6 +10,7 @@
 mod call;
 mod callback;
 mod context;
+mod copies;
 mod function;
 mod graphs;
 mod ids;

@@ -1,11 +1,13 @@
 //! Copies, sets and whatever else touches memory outside launches.
 
-use super::ids::Written;
+use super::copies::{Copied, Place, copies, one_plane, sets};
+use super::ids::{From, Written};
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::agent::CudaWork;
 use crate::tables::callback::CallbackData;
-use crate::tables::driver_structs::{CopyParams, CopyPeerParams, SetParams, SetRectangleParams};
+use crate::tables::driver_structs::{CopyParams, CopyPeerParams, CopyRectangle, SetParams, SetRectangleParams};
+use crate::tables::graph_structs::{CopyNodeParams, SetNodeParams};
 use kreplay_engine::{Operation, Range};
 
 impl Interceptor {
@@ -15,19 +17,19 @@ impl Interceptor {
         if self.capturing() {
             return;
         }
-        let range = written_range(data, written);
         let kind = self.kind(data, written);
+        let range = written_range(data, written, &kind);
         let mut guards = Vec::new();
         // An address says nothing about its context, so the operation is kept out of every context's windows; memory of
         // another context is not put back by this one's.
         for state in self.all_contexts() {
             let Some(driven) = state.driven() else { continue };
-            let mut work = || repeat(data, kind);
-            let operation = match kind {
+            let mut work = || self.repeat(data, &kind);
+            let operation = match &kind {
                 _ if state.context != data.context => Operation::Reads,
                 Kind::Reads => Operation::Reads,
                 Kind::Other => Operation::Other,
-                Kind::Within | Kind::Upload | Kind::Set(_) => Operation::Repeatable(&mut work),
+                Kind::Within | Kind::Upload(_) | Kind::Set(_) | Kind::Rows(_) => Operation::Repeatable(&mut work),
             };
             guards.push(driven.engine.memory_operation(operation));
             if let Some(range) = range {
@@ -41,76 +43,150 @@ impl Interceptor {
 
     /// What an operation does, seen from a window.
     fn kind(&self, data: &CallbackData, written: Written) -> Kind {
+        let rows = |copied: Result<Copied, &'static str>| match copied {
+            Ok(Copied::ToHost(_)) => Kind::Reads,
+            Ok(copied) => Kind::Rows(copied),
+            Err(_) => Kind::Other,
+        };
+        let place = |address| self.place(address);
         match written {
             Written::Nothing => Kind::Reads,
-            Written::Set(element) => Kind::Set(element),
-            Written::Copy => {
+            Written::Set(element) => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                let p = unsafe { data.parameters.cast::<SetParams>().read() };
+                // Memory of the host is nothing that may be written again.
+                if locked(&self.live).is_device(p.to) { Kind::Set(element) } else { Kind::Other }
+            }
+            Written::Copy(from) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<CopyParams>().read() };
                 let live = locked(&self.live);
-                match (live.is_device(p.to), live.is_device(p.from)) {
-                    (true, true) => Kind::Within,
-                    (true, false) => Kind::Upload,
-                    (false, true) => Kind::Reads,
+                match (live.is_device(p.to), live.is_device(p.from), from) {
+                    (true, true, _) => Kind::Within,
+                    (true, false, From::Host | From::Anywhere) => Kind::Upload(from),
+                    (false, true, From::Anywhere) => Kind::Reads,
                     // Between two places on the host, or memory that nobody told of.
-                    (false, false) => Kind::Other,
+                    _ => Kind::Other,
                 }
             }
-            Written::Peer | Written::Rectangle(_) | Written::Unknown => Kind::Other,
+            Written::Rectangle(element) => {
+                // SAFETY: as above.
+                let p = unsafe { data.parameters.cast::<SetRectangleParams>().read() };
+                rows(sets(
+                    &SetNodeParams {
+                        to: p.to,
+                        pitch: p.pitch,
+                        value: p.value,
+                        element: u32::from(element),
+                        width: p.width,
+                        height: p.height,
+                    },
+                    &place,
+                ))
+            }
+            Written::Copy2D => {
+                // SAFETY: as above; the description is the first parameter.
+                let p = unsafe { data.parameters.cast::<*const CopyRectangle>().read() };
+                if p.is_null() {
+                    return Kind::Other;
+                }
+                // SAFETY: the program hands it to the driver, which is about to read it.
+                rows(copies(&one_plane(&unsafe { p.read() }), &place))
+            }
+            Written::Copy3D => {
+                // SAFETY: as above; the description is the first parameter.
+                let p = unsafe { data.parameters.cast::<*const CopyNodeParams>().read() };
+                if p.is_null() {
+                    return Kind::Other;
+                }
+                // SAFETY: as above.
+                rows(copies(&unsafe { p.read() }, &place))
+            }
+            Written::Peer | Written::Unknown => Kind::Other,
+        }
+    }
+
+    /// Where an address is that may be the host's or a device's.
+    pub(super) fn place(&self, address: u64) -> Place {
+        if locked(&self.live).is_device(address) {
+            return Place::Device;
+        }
+        let _depth = crate::agent::Depth::enter();
+        if self.driver.is_host(address) { Place::Host } else { Place::Elsewhere }
+    }
+
+    /// What does an operation again. Bytes of the host are saved now: the program may change them once the call is done.
+    fn repeat(&self, data: &CallbackData, kind: &Kind) -> Option<CudaWork> {
+        let p = data.parameters;
+        match kind {
+            Kind::Within => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                let p = unsafe { p.cast::<CopyParams>().read() };
+                Some(CudaWork::Copy { to: p.to, from: p.from, bytes: p.bytes as u64 })
+            }
+            Kind::Upload(source) => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<CopyParams>().read() };
+                // Memory of another device, or of another process, is nothing that could be read here.
+                let host = *source == From::Host || self.place(p.from) == Place::Host;
+                if p.from == 0 || p.bytes == 0 || !host {
+                    return None;
+                }
+                Some(upload(p.to, p.from, p.bytes as u64))
+            }
+            Kind::Set(element) => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<SetParams>().read() };
+                Some(CudaWork::Fill { to: p.to, value: p.value, element: *element, count: p.count as u64 })
+            }
+            Kind::Rows(Copied::Device(works)) => Some(CudaWork::All(works.clone().into())),
+            Kind::Rows(Copied::Upload(rows)) => {
+                Some(CudaWork::All(rows.iter().map(|(to, from, bytes)| upload(*to, *from, *bytes)).collect()))
+            }
+            Kind::Reads | Kind::Other | Kind::Rows(Copied::ToHost(_)) => None,
         }
     }
 }
 
+/// A copy of what is on the host now.
+pub(super) fn upload(to: u64, from: u64, bytes: u64) -> CudaWork {
+    // SAFETY: the program hands this memory of the host to the driver, which is about to read it.
+    let content = unsafe { std::slice::from_raw_parts(from as *const u8, bytes as usize) };
+    CudaWork::Upload { to, content: content.into() }
+}
+
 /// What an operation does, seen from a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Reads device memory.
     Reads,
     /// Copies within the device.
     Within,
-    /// Copies to the device.
-    Upload,
+    /// Copies to the device, from there.
+    Upload(From),
     /// Fills, by the element's bytes.
     Set(u8),
+    /// Copies or fills row by row.
+    Rows(Copied),
     /// Anything else.
     Other,
 }
 
-/// What does the operation again. Bytes of the host are saved now: the program may change them once the call is done.
-fn repeat(data: &CallbackData, kind: Kind) -> Option<CudaWork> {
-    let p = data.parameters;
-    match kind {
-        Kind::Within => {
-            // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
-            let p = unsafe { p.cast::<CopyParams>().read() };
-            Some(CudaWork::Copy { to: p.to, from: p.from, bytes: p.bytes as u64 })
-        }
-        Kind::Upload => {
-            // SAFETY: as above.
-            let p = unsafe { p.cast::<CopyParams>().read() };
-            if p.from == 0 || p.bytes == 0 {
-                return None;
-            }
-            // SAFETY: the program hands this memory to the driver, which is about to read it.
-            let content = unsafe { std::slice::from_raw_parts(p.from as *const u8, p.bytes) };
-            Some(CudaWork::Upload { to: p.to, content: content.into() })
-        }
-        Kind::Set(element) => {
-            // SAFETY: as above.
-            let p = unsafe { p.cast::<SetParams>().read() };
-            Some(CudaWork::Fill { to: p.to, value: p.value, element, count: p.count as u64 })
-        }
-        Kind::Reads | Kind::Other => None,
-    }
-}
-
 /// What an operation writes; everything where that is not looked into.
-fn written_range(data: &CallbackData, written: Written) -> Option<Range> {
+fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<Range> {
     let p = data.parameters;
     match written {
         Written::Nothing => None,
+        Written::Copy2D | Written::Copy3D => match kind {
+            Kind::Reads => None,
+            Kind::Rows(Copied::Device(works)) => hull(works.iter().map(|work| match work {
+                CudaWork::Copy { to, bytes, .. } => (*to, *bytes),
+                _ => (0, u64::MAX),
+            })),
+            Kind::Rows(Copied::Upload(rows)) => hull(rows.iter().map(|(to, _, bytes)| (*to, *bytes))),
+            _ => Some(Range::new(0, u64::MAX)),
+        },
         Written::Unknown => Some(Range::new(0, u64::MAX)),
-        Written::Copy => {
+        Written::Copy(_) => {
             // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
             let p = unsafe { p.cast::<CopyParams>().read() };
             Some(Range::new(p.to, p.bytes as u64))
@@ -133,4 +209,11 @@ fn written_range(data: &CallbackData, written: Written) -> Option<Range> {
             Some(Range::new(p.to, rows.saturating_add(row)))
         }
     }
+}
+
+/// The range from the first byte of all these to the last.
+fn hull(rows: impl Iterator<Item = (u64, u64)>) -> Option<Range> {
+    let ends = rows.map(|(base, bytes)| (base, base.saturating_add(bytes)));
+    let (first, last) = ends.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))?;
+    Some(Range::new(first, last - first))
 }

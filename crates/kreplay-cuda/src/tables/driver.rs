@@ -59,6 +59,7 @@ function_table! {
             fn cuFuncLoad(function: Function);
             fn cuLibraryGetModule(module: *mut Module, library: *mut c_void);
             fn cuStreamIsCapturing(stream: Stream, status: *mut u32);
+            fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64);
             fn cuFuncGetName(name: *mut *const c_char, function: Function);
             fn cuKernelGetName(name: *mut *const c_char, kernel: Function);
             fn cuGraphGetNodes(graph: Graph, nodes: *mut GraphNode, count: *mut usize);

@@ -246,6 +246,22 @@ impl Driver {
         }
     }
 
+    /// Whether an address is the host's: pinned, or nothing that the driver knows. `false` where that cannot be told.
+    pub(crate) fn is_host(&self, address: u64) -> bool {
+        const MEMORY_KIND: u32 = 2;
+        const HOST: u64 = 1;
+        const INVALID_VALUE: i32 = 1;
+        let mut kind = 0;
+        match self.table().cuPointerGetAttribute {
+            // SAFETY: the output is a local that is larger than what is written; any address may be asked about.
+            Some(get) => match unsafe { get(&mut kind, MEMORY_KIND, address) } {
+                0 => kind & 0xffff_ffff == HOST,
+                status => status == INVALID_VALUE,
+            },
+            None => false,
+        }
+    }
+
     /// Loads a function now that would be loaded at its first launch.
     pub(crate) fn load_function(&self, function: Function) -> Result<(), CudaError> {
         match self.table().cuFuncLoad {

@@ -109,8 +109,8 @@ impl Interceptor {
             let name = || self.driver.function_name(function).map_or_else(|_| "unknown kernel".into(), Into::into);
             state.functions.get(&state, &self.driver, function, name)
         };
-        let is_device = |address| locked(&self.live).is_device(address);
-        work(&Known { driver: &self.driver, context: data.context, function: &function, is_device: &is_device })
+        let place = |address| self.place(address);
+        work(&Known { driver: &self.driver, context: data.context, function: &function, place: &place })
     }
 
     fn change(&self, exec: GraphExec, node: GraphNode, change: impl FnOnce(&mut Step) -> Result<(), &'static str>) {
@@ -141,7 +141,7 @@ fn changed_work(known: &Known<'_>, change: Change, params: *const c_void) -> Res
         // SAFETY: as above.
         Change::Copy => copy(known, &unsafe { params.cast::<CopyNodeParams>().read() }),
         // SAFETY: as above.
-        Change::Set => set(&unsafe { params.cast::<SetNodeParams>().read() }),
+        Change::Set => set(known, &unsafe { params.cast::<SetNodeParams>().read() }),
         Change::Any => {
             // SAFETY: as above: every description begins with its kind, in a structure of 256 bytes.
             let p = unsafe { params.cast::<AnyNodeParams>().read() };

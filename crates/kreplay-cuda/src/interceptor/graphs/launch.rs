@@ -2,6 +2,7 @@
 
 use super::super::call::stream_of;
 use super::super::launch::bare;
+use super::super::operations::upload;
 use super::super::pending::push;
 use super::super::{Interceptor, locked};
 use super::node::Work;
@@ -68,12 +69,10 @@ impl Interceptor {
                     nodes.push(GraphNode::Kernel(Member { info, record: Box::new(move || Ok(work)) }));
                 }
                 Work::Device(works) => nodes.extend(works.iter().cloned().map(operation)),
-                Work::Upload(rows) => nodes.extend(rows.iter().map(|(to, from, bytes)| {
-                    // SAFETY: the graph copies from this memory of the program's, which lives until it has run. What is
-                    // there now is what the launch copies, unless the program changes it before the copy comes.
-                    let content = unsafe { std::slice::from_raw_parts(*from as *const u8, *bytes as usize) };
-                    operation(CudaWork::Upload { to: *to, content: content.into() })
-                })),
+                // What is there now is what the launch copies, unless the program changes it before the copy comes.
+                Work::Upload(rows) => {
+                    nodes.extend(rows.iter().map(|(to, from, bytes)| operation(upload(*to, *from, *bytes))));
+                }
                 Work::ToHost(_) => {}
                 Work::Unrecordable(kind) => nodes.push(GraphNode::Unrecordable(kind)),
             }

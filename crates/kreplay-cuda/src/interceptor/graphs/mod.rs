@@ -4,7 +4,6 @@
 //! description is there (programs often destroy it right after), and the changes that are made to it later are followed. A
 //! launch is then described to the engine as what its nodes do, one after another.
 
-mod copies;
 mod follow;
 mod launch;
 mod node;

@@ -1,8 +1,8 @@
 //! What a node does, in a form that can be done again.
 
 use super::super::call::Call;
+use super::super::copies::{Copied, Place, Ranges, copies, sets};
 use super::super::function::FunctionInfo;
-use super::copies::{Ranges, copies, sets};
 use crate::agent::{CudaWork, Launch};
 use crate::tables::driver_structs::{LaunchAttribute, attribute};
 use crate::tables::graph_structs::{CopyNodeParams, KernelNodeParams, SetNodeParams};
@@ -23,12 +23,22 @@ pub(super) enum Work {
     Unrecordable(&'static str),
 }
 
+impl From<Copied> for Work {
+    fn from(copied: Copied) -> Self {
+        match copied {
+            Copied::Device(works) => Self::Device(works),
+            Copied::Upload(rows) => Self::Upload(rows),
+            Copied::ToHost(ranges) => Self::ToHost(ranges),
+        }
+    }
+}
+
 /// What is asked about the program while a graph is looked at.
 pub(super) struct Known<'a> {
     pub(super) driver: &'a Driver,
     pub(super) context: Context,
     pub(super) function: &'a dyn Fn(Function) -> Arc<FunctionInfo>,
-    pub(super) is_device: &'a dyn Fn(u64) -> bool,
+    pub(super) place: &'a dyn Fn(u64) -> Place,
 }
 
 /// Attributes that a launch keeps; the others order it among launches.
@@ -99,13 +109,13 @@ pub(super) fn kernel(
 /// # Errors
 /// Why it cannot be done again.
 pub(super) fn copy(known: &Known<'_>, params: &CopyNodeParams) -> Result<Work, &'static str> {
-    copies(params, known.is_device)
+    copies(params, known.place).map(Work::from)
 }
 
 /// What a memset node does.
 ///
 /// # Errors
 /// Why it cannot be done again.
-pub(super) fn set(params: &SetNodeParams) -> Result<Work, &'static str> {
-    sets(params)
+pub(super) fn set(known: &Known<'_>, params: &SetNodeParams) -> Result<Work, &'static str> {
+    sets(params, known.place).map(Work::from)
 }

@@ -32,7 +32,7 @@ fn nodes(known: &Known<'_>, graph: Graph, steps: &mut Vec<Step>, depth: u32) -> 
                 attributes(driver, node).and_then(|attributes| kernel(known, &params, attributes))
             }
             node_kind::COPY => copy(known, &driver.copy_node(node)?),
-            node_kind::SET => set(&driver.set_node(node)?),
+            node_kind::SET => set(known, &driver.set_node(node)?),
             node_kind::GRAPH if depth < DEEPEST => {
                 nodes(known, driver.child_graph(node)?, steps, depth + 1)?;
                 continue;

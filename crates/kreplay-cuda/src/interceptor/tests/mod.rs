@@ -6,6 +6,7 @@ mod code;
 mod graphs;
 mod launches;
 mod memory;
+mod operations;
 mod unselected;
 
 use super::*;

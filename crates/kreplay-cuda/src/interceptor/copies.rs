@@ -1,7 +1,7 @@
-//! Copies and memsets of graphs, row by row.
+//! Copies and memsets of rectangles, and of graphs, row by row.
 
-use super::node::Work;
 use crate::agent::CudaWork;
+use crate::tables::driver_structs::CopyRectangle;
 use crate::tables::graph_structs::{CopyNodeParams, SetNodeParams, memory_kind};
 
 /// Ranges of the host's memory: base and bytes.
@@ -9,6 +9,27 @@ pub(super) type Ranges = Vec<(u64, u64)>;
 
 /// More rows than these are not taken apart.
 const MOST_ROWS: u64 = 4096;
+
+/// What a copy or memset does.
+pub(super) enum Copied {
+    /// Changes device memory from device memory alone.
+    Device(Vec<CudaWork>),
+    /// Copies from the host: to, from, bytes.
+    Upload(Vec<(u64, u64, u64)>),
+    /// Copies to these ranges of the host.
+    ToHost(Ranges),
+}
+
+/// What is known of an address that may be the host's or a device's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Device memory that can be put back.
+    Device,
+    /// The host's.
+    Host,
+    /// Memory of another device or process, or nobody knows.
+    Elsewhere,
+}
 
 /// One side of a copy.
 struct Side {
@@ -20,21 +41,21 @@ struct Side {
 }
 
 /// What a copy does: rows where it is not one piece on both sides.
-pub(super) fn copies(p: &CopyNodeParams, is_device: &dyn Fn(u64) -> bool) -> Result<Work, &'static str> {
+pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
     let (width, height, depth) = (p.width as u64, (p.height as u64).max(1), (p.depth as u64).max(1));
     let from = side(
         (p.from_kind, p.from_host, p.from_device),
         (p.from_x, p.from_y, p.from_z),
         (p.from_pitch, p.from_height),
         (width, height),
-        is_device,
+        place,
     )?;
     let to = side(
         (p.to_kind, p.to_host, p.to_device),
         (p.to_x, p.to_y, p.to_z),
         (p.to_pitch, p.to_height),
         (width, height),
-        is_device,
+        place,
     )?;
     let whole = |side: &Side| (side.pitch == width || height * depth == 1) && (depth == 1 || side.plane == height);
     let rows: Vec<(u64, u64, u64)> = if width == 0 {
@@ -50,11 +71,42 @@ pub(super) fn copies(p: &CopyNodeParams, is_device: &dyn Fn(u64) -> bool) -> Res
     };
     Ok(match (from.device, to.device) {
         (true, true) => {
-            Work::Device(rows.into_iter().map(|(to, from, bytes)| CudaWork::Copy { to, from, bytes }).collect())
+            Copied::Device(rows.into_iter().map(|(to, from, bytes)| CudaWork::Copy { to, from, bytes }).collect())
         }
-        (false, true) => Work::Upload(rows),
-        (_, false) => Work::ToHost(rows.into_iter().map(|(to, _, bytes)| (to, bytes)).collect()),
+        (false, true) => Copied::Upload(rows),
+        (_, false) => Copied::ToHost(rows.into_iter().map(|(to, _, bytes)| (to, bytes)).collect()),
     })
+}
+
+/// A copy of a rectangle, described as a copy of one plane.
+pub(super) fn one_plane(p: &CopyRectangle) -> CopyNodeParams {
+    CopyNodeParams {
+        from_x: p.from_x,
+        from_y: p.from_y,
+        from_z: 0,
+        from_level: 0,
+        from_kind: p.from_kind,
+        from_host: p.from_host,
+        from_device: p.from_device,
+        from_array: p.from_array,
+        from_reserved: std::ptr::null_mut(),
+        from_pitch: p.from_pitch,
+        from_height: 0,
+        to_x: p.to_x,
+        to_y: p.to_y,
+        to_z: 0,
+        to_level: 0,
+        to_kind: p.to_kind,
+        to_host: p.to_host,
+        to_device: p.to_device,
+        to_array: p.to_array,
+        to_reserved: std::ptr::null_mut(),
+        to_pitch: p.to_pitch,
+        to_height: 0,
+        width: p.width,
+        height: p.height,
+        depth: 1,
+    }
 }
 
 fn side(
@@ -62,12 +114,15 @@ fn side(
     (x, y, z): (usize, usize, usize),
     (pitch, plane): (usize, usize),
     (width, height): (u64, u64),
-    is_device: &dyn Fn(u64) -> bool,
+    place: &dyn Fn(u64) -> Place,
 ) -> Result<Side, &'static str> {
     let (base, device) = match kind {
         memory_kind::HOST => (host, false),
-        memory_kind::DEVICE => (device, true),
-        memory_kind::UNIFIED => (device, is_device(device)),
+        memory_kind::DEVICE | memory_kind::UNIFIED => match place(device) {
+            Place::Device => (device, true),
+            Place::Host if kind == memory_kind::UNIFIED => (device, false),
+            Place::Host | Place::Elsewhere => return Err("copy of memory elsewhere"),
+        },
         _ => return Err("array copy"),
     };
     // A copy of one row has no pitch, and one of one plane no height.
@@ -78,21 +133,24 @@ fn side(
 }
 
 /// What a memset does: rows where it is not one piece.
-pub(super) fn sets(p: &SetNodeParams) -> Result<Work, &'static str> {
+pub(super) fn sets(p: &SetNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
+    if place(p.to) != Place::Device {
+        return Err("memset of memory elsewhere");
+    }
     let element = u8::try_from(p.element).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4));
     let Some(element) = element else { return Err("memset of an unknown element size") };
     let (width, height) = (p.width as u64, (p.height as u64).max(1));
     let fill = |to, count| CudaWork::Fill { to, value: p.value, element, count };
     if width == 0 {
-        return Ok(Work::Device(Vec::new()));
+        return Ok(Copied::Device(Vec::new()));
     }
     if height == 1 || p.pitch as u64 == width * u64::from(element) {
-        return Ok(Work::Device(vec![fill(p.to, width * height)]));
+        return Ok(Copied::Device(vec![fill(p.to, width * height)]));
     }
     if height > MOST_ROWS {
         return Err("memset of many rows");
     }
-    Ok(Work::Device((0..height).map(|row| fill(p.to + row * p.pitch as u64, width)).collect()))
+    Ok(Copied::Device((0..height).map(|row| fill(p.to + row * p.pitch as u64, width)).collect()))
 }
 
 #[cfg(test)]
@@ -108,9 +166,9 @@ mod tests {
         p
     }
 
-    fn rows(work: Work) -> Vec<(u64, u64, u64)> {
+    fn rows(work: Copied) -> Vec<(u64, u64, u64)> {
         match work {
-            Work::Device(works) => works
+            Copied::Device(works) => works
                 .into_iter()
                 .map(|work| match work {
                     CudaWork::Copy { to, from, bytes } => (to, from, bytes),
@@ -118,27 +176,32 @@ mod tests {
                     other => panic!("{other:?}"),
                 })
                 .collect(),
-            Work::Upload(rows) => rows,
-            Work::ToHost(rows) => rows.into_iter().map(|(to, bytes)| (to, 0, bytes)).collect(),
-            Work::Kernel { .. } | Work::Unrecordable(_) => panic!("no copy"),
+            Copied::Upload(rows) => rows,
+            Copied::ToHost(rows) => rows.into_iter().map(|(to, bytes)| (to, 0, bytes)).collect(),
         }
     }
 
     #[test]
     fn directions_come_from_kinds_and_from_what_is_known() {
-        let device = |address: u64| address == 0x4000;
-        let made = |from, to| copies(&description((from, to)), &device).map(rows);
+        let device = |address: u64| if address == 0x4000 { Place::Device } else { Place::Host };
+        let any = |_| Place::Device;
+        let made = |from, to| copies(&description((from, to)), &any).map(rows);
+        assert!(copies(&description((2, 2)), &device).is_err(), "what is called a device's is not ours");
         assert_eq!(made(2, 2), Ok(vec![(0x4000, 0x2000, 16)]));
         assert_eq!(made(1, 2), Ok(vec![(0x4000, 0x1000, 16)]));
         assert_eq!(made(2, 1), Ok(vec![(0x3000, 0, 16)]));
-        assert!(matches!(copies(&description((4, 4)), &device), Ok(Work::Upload(_))), "only the target is a device's");
-        assert!(matches!(copies(&description((4, 4)), &|_| true), Ok(Work::Device(_))));
+        assert!(
+            matches!(copies(&description((4, 4)), &device), Ok(Copied::Upload(_))),
+            "only the target is a device's"
+        );
+        assert!(matches!(copies(&description((4, 4)), &|_| Place::Device), Ok(Copied::Device(_))));
+        assert!(copies(&description((4, 4)), &|_| Place::Elsewhere).is_err());
         assert!(made(3, 2).is_err_and(|why| why.contains("array")));
     }
 
     #[test]
     fn pieces_stay_whole_and_others_become_rows() {
-        let any = |_| true;
+        let any = |_| Place::Device;
         let mut p = description((2, 2));
         (p.height, p.from_pitch, p.to_pitch) = (3, 16, 16);
         assert_eq!(copies(&p, &any).map(rows), Ok(vec![(0x4000, 0x2000, 48)]));
@@ -159,9 +222,11 @@ mod tests {
     #[test]
     fn memsets_are_rows_where_a_pitch_says_so() {
         let set = |pitch, width, height, element| SetNodeParams { to: 0x100, pitch, value: 7, element, width, height };
-        assert_eq!(sets(&set(0, 10, 1, 4)).map(rows), Ok(vec![(0x100, 7, 40)]));
-        assert_eq!(sets(&set(20, 10, 3, 2)).map(rows), Ok(vec![(0x100, 7, 60)]));
-        assert_eq!(sets(&set(32, 10, 2, 1)).map(rows), Ok(vec![(0x100, 7, 10), (0x120, 7, 10)]));
-        assert!(sets(&set(0, 10, 1, 8)).is_err());
+        let made = |pitch, width, height, element| sets(&set(pitch, width, height, element), &|_| Place::Device);
+        assert_eq!(made(0, 10, 1, 4).map(rows), Ok(vec![(0x100, 7, 40)]));
+        assert_eq!(made(20, 10, 3, 2).map(rows), Ok(vec![(0x100, 7, 60)]));
+        assert_eq!(made(32, 10, 2, 1).map(rows), Ok(vec![(0x100, 7, 10), (0x120, 7, 10)]));
+        assert!(made(0, 10, 1, 8).is_err());
+        assert!(sets(&set(0, 10, 1, 4), &|_| Place::Elsewhere).is_err());
     }
 }
