@@ -22,6 +22,7 @@ mod gpu_tests;
 pub(crate) mod tests;
 
 pub(crate) use guard::{Depth, inside};
+pub(crate) use passes::launching_on;
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
 
 use crate::kernels;

@@ -6,7 +6,23 @@ use kreplay_engine::AgentError;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+thread_local! {
+    /// The stream of the launch that this thread makes.
+    static LAUNCHING: std::cell::Cell<Stream> = const { std::cell::Cell::new(Stream(std::ptr::null_mut())) };
+}
+
+/// This thread is about to launch on a stream of the program's.
+pub(crate) fn launching_on(stream: Stream) {
+    LAUNCHING.set(stream);
+}
+
 impl CudaAgent {
+    /// Records an event on the stream that this thread launches on.
+    pub(crate) fn mark_launch(&self, event: Event) -> Result<(), AgentError> {
+        let _entered = self.enter()?;
+        self.driver().record_event(event, LAUNCHING.get()).map_err(|error| self.error(error))
+    }
+
     /// The pass that follows runs on a stream of the program's; `None`: on the agent's own again.
     pub(crate) fn set_pass_stream(&self, stream: Option<Stream>) {
         self.0.pass_stream.store(stream.map_or(0, Stream::raw), Ordering::Relaxed);

@@ -102,6 +102,24 @@ struct Fitted {
 }
 
 impl Planner<'_> {
+    /// One group of all these metrics.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the metrics that do not fit.
+    pub(super) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
+        let mut groups = self.pack_samples(metrics);
+        let first = if groups.is_empty() { None } else { Some(groups.remove(0)) };
+        let fits = |metric: &&Arc<str>| first.as_ref().is_some_and(|group| group.metrics.contains(metric));
+        let left: Vec<&str> = metrics.iter().filter(|metric| !fits(metric)).map(|metric| &**metric).collect();
+        match first {
+            Some(group) if left.is_empty() => Ok(group),
+            _ => Err(PlanError::Unavailable(format!(
+                "--fence off counts in a single pass of sampling, which has no room for {}; leave them out, or use --fence on",
+                left.join(", ")
+            ))),
+        }
+    }
+
     /// How these metrics are programmed for sampling; `None` when they take more than one pass, or are not offered.
     fn fitted(&self, members: &[Asked]) -> Option<Fitted> {
         let availability = self.sampling?;

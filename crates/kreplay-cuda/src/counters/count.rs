@@ -6,11 +6,11 @@ use super::evaluate::{Evaluator, Job};
 use super::gather::{Gather, Warn};
 use super::host::Host;
 use super::lock::GpuLock;
-use super::plan::{Planned, plan, timing_plan};
+use super::plan::{Planned, plan, plan_unfenced, timing_plan};
 use super::planner::Planner;
 use super::ranges::{RangePass, RangeWindow, Ranges, ending};
 use super::room::most_dispatches;
-use super::sampling::{Device, SampledPass, Sampling};
+use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
 use super::sets::SETS;
 use super::timing::{TimedPass, Timing};
 use super::{Guarded, no_window};
@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Conduct {
     /// Whether the second-level cache is filled with other data before each dispatch.
     pub(crate) flush_cache: bool,
+    /// Whether sampled dispatches are kept apart, so that their counts are exact.
+    pub(crate) fence: bool,
     /// How long a pass may take.
     pub(crate) pass_deadline: Duration,
     /// How long another process may hold the GPU's counters.
@@ -55,6 +57,7 @@ pub(crate) struct CudaCounters {
 struct State {
     window: Option<Window>,
     timing: Timing,
+    events: Events,
     /// Windows so far.
     windows: u64,
     /// A pass did not end: nothing may be asked of the hardware any more.
@@ -79,6 +82,7 @@ struct Window {
 enum Current {
     Ranges(RangePass),
     Sampling(Box<SampledPass>),
+    Unfenced(Box<UnfencedPass>),
     Timing(TimedPass),
 }
 
@@ -171,9 +175,7 @@ impl CudaCounters {
             .planned
             .sampled(pass, backwards)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
-        if ending() && !sampling.is_programmed(&sampled.group, window.dispatches) {
-            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
-        }
+        self.check_end(sampling)?;
         let what = (&sampled.group, &sampled.counters);
         sampling.begin(
             what,
@@ -182,6 +184,26 @@ impl CudaCounters {
             &window.gather,
             &mut self.ground(pass, stuck),
         )
+    }
+
+    /// As [`CudaCounters::begin_sampling`], without fences.
+    fn begin_unfenced(&self, window: &Window, pass: u32, events: &mut Events) -> Result<UnfencedPass, CountersError> {
+        let sampling = self.sampling()?;
+        self.check_end(sampling)?;
+        let sampled = window
+            .planned
+            .sampled(pass, false)
+            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
+        let what = (&sampled.group, &sampled.counters);
+        sampling.begin_unfenced(what, pass, window.dispatches, &window.gather, (&self.agent, &self.cupti, events))
+    }
+
+    /// While the process ends the hardware is not programmed for the first time: CUPTI crashes then.
+    fn check_end(&self, sampling: &Sampling) -> Result<(), CountersError> {
+        if ending() && !sampling.was_programmed() {
+            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
+        }
+        Ok(())
     }
 
     fn sampling(&self) -> Result<&Sampling, CountersError> {
@@ -264,7 +286,8 @@ impl Counters for CudaCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
-            None => plan(&self.planner(), request)?,
+            None if self.conduct.fence => plan(&self.planner(), request)?,
+            None => plan_unfenced(&self.planner(), request)?,
         };
         let plan = planned.plan.clone();
         let mut plans = self.plans.guarded();
@@ -323,7 +346,7 @@ impl Counters for CudaCounters {
 
     fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, stuck, .. } = &mut *state;
+        let State { window, stuck, events, .. } = &mut *state;
         if self.conduct.flush_cache {
             self.agent
                 .flush_cache()
@@ -349,6 +372,10 @@ impl Counters for CudaCounters {
                 ));
             }
             Way::Ranges => return Err(CountersError::Discarded(format!("pass {} is not in the plan", pass.index))),
+            Way::Sampling if !self.conduct.fence => {
+                self.hold(window)?;
+                Current::Unfenced(Box::new(self.begin_unfenced(window, pass.index, events)?))
+            }
             Way::Sampling => {
                 self.hold(window)?;
                 Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))
@@ -360,7 +387,7 @@ impl Counters for CudaCounters {
 
     fn before(&self, index: u32) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, stuck, .. } = &mut *state;
+        let State { window, timing, events, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
         let (number, current) = window.current.as_mut().ok_or_else(no_window)?;
         match current {
@@ -369,25 +396,27 @@ impl Counters for CudaCounters {
                 self.ranges.before(&mut window.ranges, pass, index);
                 Ok(())
             }
+            Current::Unfenced(pass) => pass.before(&self.agent, events, index),
             Current::Timing(pass) => timing.before(&self.agent, pass, index),
         }
     }
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, stuck, .. } = &mut *state;
+        let State { window, timing, events, stuck, .. } = &mut *state;
         let current = window.as_mut().and_then(|window| window.current.as_mut());
         let (number, current) = current.ok_or_else(no_window)?;
         match current {
             Current::Ranges(_) => Ok(()),
             Current::Sampling(pass) => self.sampling()?.after(pass, &mut self.ground(*number, stuck)),
+            Current::Unfenced(pass) => pass.after(&self.agent, events, index),
             Current::Timing(pass) => timing.after(&self.agent, pass, index),
         }
     }
 
     fn end(&self) -> Result<(), CountersError> {
         let mut state = self.state.guarded();
-        let State { window, timing, stuck, .. } = &mut *state;
+        let State { window, timing, events, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
         let (number, current) = window.current.take().ok_or_else(no_window)?;
         match current {
@@ -397,6 +426,10 @@ impl Counters for CudaCounters {
                 self.ranges.end(&mut window.ranges, &pass)
             }
             Current::Sampling(pass) => self.sampling()?.end(*pass, &mut self.ground(number, stuck)),
+            Current::Unfenced(pass) => {
+                self.wait(stuck, "waiting for a sampled pass", true)?;
+                self.sampling()?.end_unfenced(*pass, &self.agent, events)
+            }
             Current::Timing(pass) => {
                 self.wait(stuck, "waiting for a timed dispatch", true)?;
                 let longest = timing.end(&self.agent, &pass, number, &mut window.readings)?;
@@ -434,7 +467,9 @@ impl Counters for CudaCounters {
         if !state.stuck {
             let running = matches!(window.current, Some((_, Current::Ranges(_))));
             self.ranges.abandon(&window.ranges, running);
-            if let (Some((_, Current::Sampling(_))), Some(sampling)) = (&window.current, &self.sampling) {
+            if let (Some((_, Current::Sampling(_) | Current::Unfenced(_))), Some(sampling)) =
+                (&window.current, &self.sampling)
+            {
                 sampling.abandon();
             }
         }

@@ -16,6 +16,10 @@ fn counters(agent: &CudaAgent) -> CudaCounters {
 
 /// Counters that sample where the planner likes, or that only use ranges.
 fn counters_by(agent: &CudaAgent, sampling: bool) -> CudaCounters {
+    counters_with(agent, sampling, true)
+}
+
+fn counters_with(agent: &CudaAgent, sampling: bool, fence: bool) -> CudaCounters {
     let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
     let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
     println!("CUPTI {} at {}", cupti.version().expect("a version"), cupti.path().display());
@@ -30,8 +34,12 @@ fn counters_by(agent: &CudaAgent, sampling: bool) -> CudaCounters {
     if !sampling {
         availability.sampling = Err("this test counts by ranges".into());
     }
-    let conduct =
-        Conduct { flush_cache: false, pass_deadline: Duration::from_secs(20), lock_deadline: Duration::from_secs(20) };
+    let conduct = Conduct {
+        flush_cache: false,
+        fence,
+        pass_deadline: Duration::from_secs(20),
+        lock_deadline: Duration::from_secs(20),
+    };
     let warn = Arc::new(|key: &'static str, text: String| println!("{key}: {text}"));
     CudaCounters::new(cupti, agent.clone(), availability, conduct, warn).expect("the lock can be had")
 }
@@ -257,6 +265,36 @@ fn sampling_counts_what_ranges_count() {
                 assert_eq!(mine, theirs, "{name} is the same on every launch");
             }
         }
+    }
+    agent.free(a);
+    agent.free(b);
+}
+
+/// Without fences the true count lies within the bound.
+#[test]
+fn approximate_counts_keep_their_bound() {
+    const LAUNCHES: u32 = 24;
+    let Some(agent) = gpu_agent() else { return };
+    let (a, b) = (agent.allocate(Tier::Device, ROOM).expect("room"), agent.allocate(Tier::Device, ROOM).expect("room"));
+    let kinds = Kinds { agent: &agent, a: a.range.base, b: b.range.base };
+    let count = |fence: bool| {
+        let counters = counters_with(&agent, true, fence);
+        let names = vec!["sm__inst_executed.sum".to_owned()];
+        let plan = counters.plan(&Request { names, repeat: 1, dispatches: LAUNCHES }).expect("planned");
+        crate::agent::launching_on(agent.stream());
+        let at = std::cell::Cell::new(0);
+        let submit = || kinds.submit(at.replace(at.get() + 1));
+        let (readings, _) = window(&counters, &plan, LAUNCHES, &submit);
+        counters.close();
+        readings
+    };
+    let (approximate, exact) = (count(false), count(true));
+    assert!(!approximate.is_empty());
+    for reading in &approximate {
+        let truth = exact.iter().find(|exact| exact.dispatch == reading.dispatch).expect("counted").value.as_f64();
+        let (value, bound) = (reading.value.as_f64(), reading.bound.expect("it is approximate"));
+        println!("dispatch {}: {truth} is {value} within {bound:.3}", reading.dispatch);
+        assert!((value - truth).abs() <= value * bound + 1.0, "dispatch {}", reading.dispatch);
     }
     agent.free(a);
     agent.free(b);

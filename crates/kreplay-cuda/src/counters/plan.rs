@@ -5,7 +5,7 @@ use super::host::Host;
 use super::names::resolve;
 use super::planner::{Group, Planner};
 use super::sampling::SampleGroup;
-use crate::tables::Cupti;
+use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub(crate) const EVENT_TIME: &str = "gpu_time";
 
 /// What a dispatch costs where only its time is taken.
 const TIMING: Duration = Duration::from_micros(15);
+/// … where it is sampled as it runs: two events.
+const UNFENCED: Duration = Duration::from_micros(5);
 
 /// Plans a request for a chip.
 ///
@@ -83,6 +85,30 @@ pub(super) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, 
     Ok(planned)
 }
 
+/// Plans a request for a single pass without fences.
+///
+/// # Errors
+/// [`PlanError`] where it does not fit one.
+pub(super) fn plan_unfenced(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
+    let unavailable = |error: CuptiError| PlanError::Unavailable(format!("{error} (chip {})", planner.chip));
+    let host = Host::new(planner.cupti, planner.chip, planner.availability).map_err(unavailable)?;
+    let asked = resolve(&host, &request.names)?;
+    let metrics: Vec<Arc<str>> = asked.iter().filter(|metric| &***metric != EVENT_TIME).cloned().collect();
+    if metrics.is_empty() {
+        return Ok(if asked.is_empty() { Planned::default() } else { timing_plan(request) });
+    }
+    let group = planner.one_group(&metrics)?;
+    let mut reported = counters(&host, &group.metrics).to_vec();
+    if asked.len() > metrics.len() {
+        // The events that tell when a kernel ran tell its time too.
+        reported.push(event_time());
+    }
+    let mut planned = Planned::default();
+    let pass = planned.push(&reported, Way::Sampling, UNFENCED);
+    planned.sampled.push(Sampled { group: Arc::new(group), counters: reported.into(), pass });
+    Ok(planned)
+}
+
 /// Plans a request for a chip of which nothing else is known.
 ///
 /// # Errors
@@ -94,12 +120,16 @@ pub(crate) fn plan_request(cupti: &Cupti, chip: &str, request: &Request) -> Resu
 
 /// The plan where nothing may be counted: times by events.
 pub(super) fn timing_plan(request: &Request) -> Planned {
-    let counter = PlannedCounter { name: EVENT_TIME.into(), block: "event".into(), unit: "ns".into() };
+    let counter = event_time();
     let mut planned = Planned::default();
     for _ in 0..request.repeat.max(1) {
         planned.push(std::slice::from_ref(&counter), Way::Timing, TIMING);
     }
     planned
+}
+
+fn event_time() -> PlannedCounter {
+    PlannedCounter { name: EVENT_TIME.into(), block: "event".into(), unit: "ns".into() }
 }
 
 fn counters(host: &Host<&Cupti>, metrics: &[Arc<str>]) -> Arc<[PlannedCounter]> {

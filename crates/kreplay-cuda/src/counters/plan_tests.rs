@@ -154,3 +154,19 @@ fn ranges_stand_in_where_one_pass_holds_what_was_sampled() {
         assert_eq!(planned.plan.passes[instance.first as usize].counters[..], instance.counters[..]);
     }
 }
+
+#[test]
+fn without_a_fence_there_is_one_pass_or_none() {
+    let Some(cupti) = cupti() else { return };
+    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let plan = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        super::plan::plan_unfenced(&planner, &Request { names, repeat: 1, dispatches: 500 })
+    };
+    let memory = plan(&["memory"]).expect("it fits");
+    assert_eq!((memory.plan.passes.len(), memory.plan.passes[0].way), (1, Way::Sampling));
+    assert!(memory.plan.passes[0].counters.iter().any(|counter| &*counter.name == "gpu_time"));
+    let refused = plan(&["basic"]).expect_err("it takes several groups").to_string();
+    assert!(refused.contains("--fence off") && refused.contains("sm__"), "{refused}");
+    assert!(plan(&["stalls"]).is_err());
+}

@@ -5,7 +5,7 @@ use super::context::Driven;
 use super::ids::Form;
 use super::pending::{LastOf, Pending, push};
 use super::{Interceptor, locked, recent};
-use crate::agent::{CudaWork, Launch};
+use crate::agent::{CudaWork, Launch, launching_on};
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits};
 use std::sync::Arc;
@@ -105,6 +105,7 @@ impl Interceptor {
                 form,
             }))
         };
+        launching_on(stream);
         let decision = match selected {
             Some(id) => driven.engine.dispatch_selected(id, &info, record),
             None => driven.engine.dispatch_unselected(&info, record),

@@ -66,6 +66,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         Process::new(settings, session.filter(), Arc::new(AsPlanned), session.recorder() as Arc<dyn Recorder>);
     let conduct = Conduct {
         flush_cache: session.settings().cache == Cache::Flush,
+        fence: session.settings().fence,
         pass_deadline: session.engine_settings().pass_deadline,
         lock_deadline: LOCK_DEADLINE,
     };

@@ -56,6 +56,10 @@ impl Backend for Cuda {
         found
     }
 
+    fn counts_unfenced(&self) -> bool {
+        true
+    }
+
     fn flushes_caches(&self) -> bool {
         true
     }

@@ -1,10 +1,10 @@
 //! The samples of a segment while its images are read, in whatever order.
 
 use super::group::SampleGroup;
-use super::segment::{Samples, Segment};
+use super::segment::Samples;
 use crate::counters::Guarded;
 use crate::counters::gather::Part;
-use kreplay_engine::CountersError;
+use kreplay_engine::{CountersError, Reading};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -17,9 +17,12 @@ pub(super) struct Taken {
 /// Told of the end of a segment.
 pub(super) type Ended = Box<dyn FnOnce(Option<&CountersError>) + Send>;
 
+/// Turns the samples of a segment into readings.
+pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, CountersError> + Send>;
+
 /// What a segment ends with.
 pub(super) struct Closing {
-    pub(super) segment: Segment,
+    pub(super) work: Work,
     pub(super) part: Part,
     /// Told why its samples did not fit, if so.
     pub(super) ended: Ended,
@@ -95,7 +98,7 @@ impl Collected {
                     samples.times.extend(taken.times);
                     samples.values.extend(taken.values);
                 }
-                closing.segment.readings(&samples)
+                (closing.work)(&samples)
             }
         };
         (closing.ended)(result.as_ref().err());

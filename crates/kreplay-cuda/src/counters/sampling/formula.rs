@@ -78,6 +78,19 @@ impl Formula {
     }
 }
 
+impl Formula {
+    /// How far the value may be off, relative to it, given the same of each term's sum; `None` where nothing bounds it.
+    pub(crate) fn bound(&self, of: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+        match self {
+            Formula::Sum(term) => of(term),
+            Formula::Share { part, whole, .. } => {
+                let (part, whole) = (of(part)?, of(whole)?);
+                (whole < 1.0).then(|| (1.0 + part) / (1.0 - whole) - 1.0)
+            }
+        }
+    }
+}
+
 /// Units whose counters stand still while nothing runs. What comes over PCIe and NVLink is not a kernel's alone.
 const UNITS: [&str; 6] = ["sm", "smsp", "tpc", "l1tex", "lts", "dram"];
 
@@ -117,5 +130,8 @@ mod tests {
         assert_eq!(share.value(sum), Some(25.0));
         assert_eq!(share.value(|_| 0.0), None, "nothing was active");
         assert_eq!(share.terms().len(), 2);
+        let bound = share.bound(|_| Some(0.1)).expect("both are bounded");
+        assert!((bound - (1.1 / 0.9 - 1.0)).abs() < 1e-9, "{bound}");
+        assert_eq!(share.bound(|_| Some(1.0)), None, "the divisor may be zero");
     }
 }

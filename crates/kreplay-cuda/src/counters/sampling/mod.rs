@@ -19,6 +19,8 @@ mod pace;
 mod sampler;
 mod segment;
 mod session;
+mod shares;
+mod unfenced;
 mod unit;
 mod workers;
 
@@ -27,6 +29,7 @@ mod tests;
 
 pub(crate) use group::SampleGroup;
 pub(crate) use session::availability;
+pub(super) use unfenced::{Events, UnfencedPass};
 
 use super::Guarded;
 use super::beside::Owed;
@@ -46,6 +49,10 @@ use workers::Workers;
 
 use crate::tables::Cupti;
 
+/// How long the event that clocks are brought together by may take.
+const BASE_DEADLINE: Duration = Duration::from_secs(1);
+/// How closely that should be, in nanoseconds.
+const CLOSE: u64 = 8_000;
 /// Windows in a row whose samples did not fit before sampling is given up.
 const PATIENCE: u32 = 2;
 
@@ -136,9 +143,9 @@ impl Sampling {
         self.release();
     }
 
-    /// Whether the hardware is programmed for a group already.
-    pub(super) fn is_programmed(&self, group: &Arc<SampleGroup>, dispatches: u32) -> bool {
-        self.unit.is_programmed(&self.programming(group, dispatches))
+    /// Whether the hardware was programmed before in this process.
+    pub(super) fn was_programmed(&self) -> bool {
+        self.unit.was_programmed()
     }
 
     fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
@@ -167,12 +174,7 @@ impl Sampling {
             return Err(CountersError::Unavailable(why));
         }
         let programming = self.programming(group, dispatches);
-        if let Err(error) = self.unit.program(&programming) {
-            if error.lasting {
-                self.give_up(error.to_string());
-            }
-            return Err(failed(&error));
-        }
+        self.program(&programming)?;
         let interval = programming.interval;
         let mut pass = SampledPass {
             window,
@@ -189,6 +191,15 @@ impl Sampling {
         };
         self.start(&mut pass, ground)?;
         Ok(pass)
+    }
+
+    fn program(&self, programming: &Programming) -> Result<(), CountersError> {
+        self.unit.program(programming).map_err(|error| {
+            if error.lasting {
+                self.give_up(error.to_string());
+            }
+            failed(&error)
+        })
     }
 
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
@@ -264,7 +275,7 @@ impl Sampling {
         pass.longest = pass.longest.max(segment.longest());
         let (trouble, window) = (Arc::clone(&self.trouble), pass.window);
         let closing = Closing {
-            segment,
+            work: Box::new(move |samples| segment.readings(samples)),
             part: pass.gather.part(&self.owed),
             ended: Box::new(move |failed| {
                 if let Some(why) = failed {

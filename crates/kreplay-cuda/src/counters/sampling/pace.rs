@@ -32,7 +32,12 @@ pub(super) fn gap(interval: u64) -> Duration {
 
 /// Whether decoding keeps up with this interval, of samples with or without counters of L2 and memory.
 pub(super) fn keeps_up(interval: u64, far: bool) -> bool {
-    interval >= if far { KEEPS_UP.1 } else { KEEPS_UP.0 }
+    interval >= keeping_up(far)
+}
+
+/// The shortest interval that decoding keeps up with.
+pub(super) fn keeping_up(far: bool) -> u64 {
+    if far { KEEPS_UP.1 } else { KEEPS_UP.0 }
 }
 
 /// What was learned on a device.

@@ -63,6 +63,8 @@ struct Progress {
     decoded: AtomicU64,
     /// The hardware does not sample any more: it must be programmed anew.
     spoilt: AtomicBool,
+    /// It was programmed once.
+    ever: AtomicBool,
     running: Mutex<Option<Pending>>,
 }
 
@@ -107,8 +109,13 @@ impl Unit {
     }
 
     /// Whether the hardware is programmed so.
-    pub(super) fn is_programmed(&self, programming: &Programming) -> bool {
+    fn is_programmed(&self, programming: &Programming) -> bool {
         !self.progress.spoilt.load(Ordering::Relaxed) && self.programmed.guarded().as_ref() == Some(programming)
+    }
+
+    /// Whether it was programmed before.
+    pub(super) fn was_programmed(&self) -> bool {
+        self.progress.ever.load(Ordering::Relaxed)
     }
 
     /// Programs it, unless it is so already.
@@ -220,6 +227,7 @@ impl Thread {
         self.sampler.program(&programming.group, programming.interval)?;
         let empty = self.sampler.empty_image(programming.samples)?;
         self.progress.spoilt.store(false, Ordering::Relaxed);
+        self.progress.ever.store(true, Ordering::Relaxed);
         self.programmed = Some((programming.clone(), empty.into()));
         Ok(())
     }

@@ -1,0 +1,204 @@
+//! Sampling without fences: kernels run as the program launches them, and their counts are approximate.
+//!
+//! Events on the program's streams tell when each kernel ran; what they say is brought to the samples' clock by an event
+//! that was recorded while the device was idle.
+
+use super::collect::{Closing, Work};
+use super::group::SampleGroup;
+use super::segment::{Samples, Span};
+use super::shares::shares;
+use super::{Programming, Sampling, failed, pace};
+use crate::agent::CudaAgent;
+use crate::counters::evaluate::exact;
+use crate::counters::gather::Gather;
+use crate::counters::no_window;
+use crate::counters::plan::EVENT_TIME;
+use crate::tables::{Cupti, Event};
+use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How often the clocks are brought together at the beginning: the closest time counts.
+const TRIES: u32 = 5;
+
+/// Pairs of events, one for each dispatch, and one to measure from; kept for the next pass.
+#[derive(Default)]
+pub(in crate::counters) struct Events {
+    base: Option<Event>,
+    pairs: Vec<(Event, Event)>,
+}
+
+/// A pass that runs.
+pub(in crate::counters) struct UnfencedPass {
+    group: Arc<SampleGroup>,
+    counters: Arc<[PlannedCounter]>,
+    number: u32,
+    gather: Gather,
+    /// When the base event was recorded, by the samples' clock, and how far that may be off.
+    base: u64,
+    slack: u64,
+    ran: u32,
+}
+
+impl Sampling {
+    /// A pass begins on an idle device.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(in crate::counters) fn begin_unfenced(
+        &self,
+        (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
+        number: u32,
+        dispatches: u32,
+        gather: &Gather,
+        (agent, cupti, events): (&CudaAgent, &Cupti, &mut Events),
+    ) -> Result<UnfencedPass, CountersError> {
+        if let Some(why) = self.given_up() {
+            return Err(CountersError::Unavailable(why));
+        }
+        // Nothing waits for the decoding, so it must keep up.
+        let interval = pace::keeping_up(group.is_far());
+        self.program(&Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) })?;
+        let now = || cupti.now().map_err(crate::counters::evaluate::failed);
+        let base = match events.base {
+            Some(base) => base,
+            None => *events.base.insert(agent.timing_events().map_err(timing)?.0),
+        };
+        let (mut at, mut slack) = (0, u64::MAX);
+        for _ in 0..TRIES {
+            let before = now()?;
+            agent.mark_pass(base, false).map_err(timing)?;
+            agent.wait_pass(Instant::now() + super::BASE_DEADLINE, "an event", false).map_err(timing)?;
+            let after = now()?;
+            // Only the last recording counts, so the loop ends with the first good one.
+            (at, slack) = (before + (after - before) / 2, (after - before) / 2);
+            if slack < super::CLOSE {
+                break;
+            }
+        }
+        self.unit.begin(now()?).map_err(|error| failed(&error))?;
+        Ok(UnfencedPass {
+            group: Arc::clone(group),
+            counters: Arc::clone(counters),
+            number,
+            gather: gather.clone(),
+            base: at,
+            slack,
+            ran: 0,
+        })
+    }
+
+    /// The pass ends; its work is done.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(in crate::counters) fn end_unfenced(
+        &self,
+        pass: UnfencedPass,
+        agent: &CudaAgent,
+        events: &Events,
+    ) -> Result<(), CountersError> {
+        let spans = pass.spans(agent, events);
+        let closing = match spans {
+            Ok(spans) if !spans.is_empty() => {
+                let part = pass.gather.part(&self.owed);
+                Some(Closing { work: pass.work(spans), part, ended: Box::new(|_| {}) })
+            }
+            Ok(_) => None,
+            Err(error) => {
+                self.abandon();
+                return Err(error);
+            }
+        };
+        self.unit.stop(closing).map_err(|error| failed(&error))
+    }
+}
+
+impl UnfencedPass {
+    /// Dispatch `index` follows on the stream that this thread launches on.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(in crate::counters) fn before(
+        &mut self,
+        agent: &CudaAgent,
+        events: &mut Events,
+        index: u32,
+    ) -> Result<(), CountersError> {
+        while events.pairs.len() <= index as usize {
+            events.pairs.push(agent.timing_events().map_err(timing)?);
+        }
+        agent.mark_launch(events.pairs[index as usize].0).map_err(timing)
+    }
+
+    /// Dispatch `index` was submitted.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(in crate::counters) fn after(
+        &mut self,
+        agent: &CudaAgent,
+        events: &Events,
+        index: u32,
+    ) -> Result<(), CountersError> {
+        let pair = events.pairs.get(index as usize).ok_or_else(no_window)?;
+        agent.mark_launch(pair.1).map_err(timing)?;
+        self.ran = index + 1;
+        Ok(())
+    }
+
+    /// When each dispatch ran, by the samples' clock.
+    fn spans(&self, agent: &CudaAgent, events: &Events) -> Result<Vec<Span>, CountersError> {
+        let base = events.base.ok_or_else(no_window)?;
+        let time = |event| -> Result<u64, CountersError> {
+            let elapsed = f64::from(agent.elapsed(base, event).map_err(timing)?) * 1e6;
+            Ok(self.base + elapsed.max(0.0) as u64)
+        };
+        events.pairs[..self.ran as usize]
+            .iter()
+            .map(|(from, to)| Ok(Span { from: time(*from)?, to: time(*to)? }))
+            .collect()
+    }
+
+    fn work(self, spans: Vec<Span>) -> Work {
+        Box::new(move |samples| Ok(self.readings(samples, &spans)))
+    }
+
+    fn readings(&self, samples: &Samples, spans: &[Span]) -> Vec<Reading> {
+        let shares = shares(samples, self.group.terms.len(), spans, self.slack);
+        let mut readings = Vec::new();
+        for ((dispatch, span), share) in (0..).zip(spans).zip(shares) {
+            let reading = |name: &Arc<str>, unit: &Arc<str>, value, derived, bound| Reading {
+                dispatch,
+                pass: self.number,
+                counter: Arc::clone(name),
+                unit: Arc::clone(unit),
+                value,
+                derived,
+                bound,
+            };
+            let time = (span.to - span.from) as f64;
+            for counter in self.counters.iter() {
+                if &*counter.name == EVENT_TIME {
+                    readings.push(reading(&counter.name, &counter.unit, Value::Real(time), false, None));
+                    continue;
+                }
+                let Some(share) = &share else { continue };
+                let Some(at) = self.group.metrics.iter().position(|metric| *metric == counter.name) else { continue };
+                let formula = &self.group.formulas[at];
+                let place = |term: &str| self.group.place(term);
+                let value = formula.value(|term| place(term).map_or(f64::NAN, |place| share.sums[place]));
+                let bound = formula.bound(|term| place(term).and_then(|place| share.bound(place)));
+                if let (Some(value), Some(bound)) = (value, bound) {
+                    let value = if bound == 0.0 { exact(&counter.name, value) } else { Value::Real(value) };
+                    readings.push(reading(&counter.name, &counter.unit, value, formula.is_derived(), Some(bound)));
+                }
+            }
+        }
+        readings
+    }
+}
+
+fn timing(error: AgentError) -> CountersError {
+    CountersError::Failed { call: "timing by events", status: error.to_string() }
+}
