@@ -35,7 +35,8 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-KREPLAY = shutil.which(os.environ.get("KREPLAY", "kreplay")) or os.environ.get("KREPLAY", "kreplay")
+KREPLAY = os.environ.get("KREPLAY", "kreplay")
+KREPLAY = os.path.abspath(shutil.which(KREPLAY) or KREPLAY)
 BUILD = pathlib.Path(os.environ.get("BUILD", "/tmp/kreplay-cuda-tests"))
 JOBS = int(os.environ.get("JOBS", "4"))
 # Several passes, some with counters of the multiprocessors; the first shows which launch a value belongs to.
