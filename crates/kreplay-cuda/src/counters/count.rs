@@ -298,8 +298,14 @@ impl Counters for CudaCounters {
     }
 
     fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
-        // The fence waits for every stream of the context.
-        pass.way == Way::Sampling
+        // The fence waits for every stream of the context. Ranges of the program's own launches come in the order of their
+        // submission; with replays behind it a first pass by ranges gains nothing from that.
+        let alone = |planned: &Arc<Planned>| planned.plan.passes == std::slice::from_ref(pass);
+        match pass.way {
+            Way::Sampling => true,
+            Way::Ranges => self.plans.guarded().iter().any(alone),
+            Way::Timing => false,
+        }
     }
 
     fn counts_every_launch(&self, plan: &Plan) -> bool {
