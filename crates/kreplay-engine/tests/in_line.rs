@@ -137,6 +137,7 @@ fn only_limits_policies_and_the_end_close_it() {
     drop(setup.engine.operation());
     drop(setup.engine.memory_operation(Operation::Other));
     drop(setup.engine.memory_operation(Operation::Reads));
+    drop(setup.engine.memory_operation(Operation::Elsewhere));
     drop(setup.engine.memory_operation(Operation::Repeatable(&mut || panic!("nothing is recorded"))));
     let other = allocate(&setup.agent, &setup.engine, 64);
     assert!(setup.engine.hold_free(Box::new(|| panic!("nothing is held back"))).is_err());
@@ -259,7 +260,15 @@ fn policies_part_windows() {
 
 #[test]
 fn no_fence_holds_what_another_thread_submits() {
-    let setup = Arc::new(setup_with(counted(&["a"]), InLine::default(), Arc::new(Odd), Arc::new(ByPlan)));
+    // In line, and where pass 0 of a window that records is counted.
+    for (names, outcome) in [(["a"].as_slice(), Outcome::Counted), (&["a", "b"], Outcome::Replayed)] {
+        threads_keep_out_of_fences(names, &outcome);
+    }
+}
+
+fn threads_keep_out_of_fences(names: &[&str], outcome: &Outcome) {
+    let settings = Settings { window: WindowMode::Batch, ..counted(names) };
+    let setup = Arc::new(setup_with(settings, InLine::default(), Arc::new(Odd), Arc::new(ByPlan)));
     let before = setup.word();
     std::thread::scope(|scope| {
         for thread in 0..4u64 {
@@ -268,8 +277,8 @@ fn no_fence_holds_what_another_thread_submits() {
                 let apart = || assert!(!setup.counters.fenced.load(Ordering::SeqCst), "within a fence");
                 for round in 0..200 {
                     match (thread + round) % 4 {
-                        0 => setup.launch(&info(1)),
-                        1 => setup.launch(&info(2)),
+                        0 => drop(launch(&setup.engine, &info(1), 0, &add(setup.region, 1))),
+                        1 => drop(launch(&setup.engine, &info(2), 0, &add(setup.region, 1))),
                         2 => {
                             let guard = setup.engine.memory_operation(Operation::Reads);
                             apart();
@@ -292,9 +301,27 @@ fn no_fence_holds_what_another_thread_submits() {
     assert_eq!(setup.word(), before + 400);
     let records = setup.log.take_dispatches();
     assert_eq!(records.len(), 200);
-    assert!(records.iter().all(|record| record.outcome == Outcome::Counted));
+    assert!(records.iter().all(|record| record.outcome == *outcome && record.divergence.is_none()));
     let readings = setup.log.readings();
-    assert_eq!((readings.len(), readings.iter().all(|(_, values)| values.len() == 1)), (200, true));
+    assert_eq!((readings.len(), readings.iter().all(|(_, values)| !values.is_empty())), (200, true));
+}
+
+#[test]
+fn a_kernel_whose_fence_waited_in_vain_is_not_counted_again() {
+    let settings = Settings { pass_deadline: Duration::from_millis(50), ..counted(&["a"]) };
+    for (wait, counted_again) in [(Duration::from_millis(60), false), (Duration::ZERO, true)] {
+        let counters = InLine { wait, ..InLine::default() };
+        *counters.failing.lock().unwrap() = Some("after 0");
+        let setup = setup_with(settings.clone(), counters, Arc::new(EveryKernel), Arc::new(ByPlan));
+        for key in [1, 2, 1] {
+            setup.launch(&info(key));
+        }
+        setup.finish();
+        let outcomes: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+        assert_eq!(outcomes[..2], [Outcome::Counted, Outcome::Counted], "the launch itself went by");
+        let declined = matches!(outcomes[2], Outcome::Declined { reason: Decline::PassFailed, .. });
+        assert_eq!(declined, !counted_again, "{outcomes:?}");
+    }
 }
 
 #[test]

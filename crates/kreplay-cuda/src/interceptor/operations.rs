@@ -26,7 +26,7 @@ impl Interceptor {
             let Some(driven) = state.driven() else { continue };
             let mut work = || self.repeat(data, &kind);
             let operation = match &kind {
-                _ if state.context != data.context => Operation::Reads,
+                _ if state.context != data.context => Operation::Elsewhere,
                 Kind::Reads => Operation::Reads,
                 Kind::Other => Operation::Other,
                 Kind::Within | Kind::Upload(_) | Kind::Set(_) | Kind::Rows(_) => Operation::Repeatable(&mut work),

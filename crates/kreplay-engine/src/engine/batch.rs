@@ -23,8 +23,11 @@ pub enum Operation<'a, W> {
     /// Changes device memory in a way that can be done again: the closure makes what does it (with saved sources), or
     /// `None` when it cannot after all.
     Repeatable(&'a mut dyn FnMut() -> Option<W>),
-    /// Only reads device memory, or waits: a copy to the host, a synchronise, an event query.
+    /// Only reads device memory, or waits: a copy to the host, a synchronise, an event query. It waits until no launch of
+    /// another thread is being counted.
     Reads,
+    /// Belongs to another device, or only waits: neither memory nor counters of this agent know of it.
+    Elsewhere,
     /// Anything else. It runs outside of every window.
     Other,
 }
@@ -54,7 +57,10 @@ impl<A: Agent> Engine<A> {
         }
         let hold = self.gate.share();
         match (self.open_batch_now(), operation) {
-            (OpenBatch::Nothing, _) | (OpenBatch::Recording, Operation::Reads) => return RunGuard::new(hold),
+            (OpenBatch::Nothing, _) | (_, Operation::Elsewhere) => return RunGuard::new(hold),
+            // Pass 0 may be counted as it runs, and a copy within a fence would be counted with it.
+            (OpenBatch::Recording, Operation::Reads) if self.counts_own_launches() => return self.beside(hold),
+            (OpenBatch::Recording, Operation::Reads) => return RunGuard::new(hold),
             (OpenBatch::InLine, _) => return self.beside(hold),
             (OpenBatch::Recording, Operation::Other) => drop(hold),
             (OpenBatch::Recording, Operation::Repeatable(record)) => {
@@ -342,8 +348,15 @@ impl<A: Agent> Engine<A> {
 
     /// A recorded dispatch was submitted.
     pub(super) fn batch_submitted(&self, index: u32) {
-        if let Some(batch) = &mut *lock(&self.batch) {
-            batch.submitted(index);
+        let start = Instant::now();
+        let late = lock(&self.batch)
+            .as_mut()
+            .and_then(|batch| if batch.submitted(index) { None } else { batch.kernel(index) });
+        // The fence behind it waited in vain: it may wait for something that comes only after it.
+        if let Some(kernel) = late
+            && start.elapsed() >= self.process.settings.pass_deadline
+        {
+            lock(&self.refused).insert(kernel);
         }
     }
 }

@@ -62,19 +62,21 @@ impl Counting {
         self.mark(|counters| counters.before(index));
     }
 
-    /// Dispatch `index` was submitted.
-    pub(crate) fn after(&mut self, index: u32) {
-        self.mark(|counters| counters.after(index));
+    /// Dispatch `index` was submitted. Returns whether that could be told, or was of no interest.
+    pub(crate) fn after(&mut self, index: u32) -> bool {
+        self.mark(|counters| counters.after(index))
     }
 
-    fn mark(&mut self, call: impl FnOnce(&Arc<dyn Counters>) -> Result<(), CountersError>) {
+    fn mark(&mut self, call: impl FnOnce(&Arc<dyn Counters>) -> Result<(), CountersError>) -> bool {
         if !self.running || self.spoiled {
-            return;
+            return true;
         }
         if let Some(Err(error)) = self.counters.as_ref().map(call) {
             self.spoiled = true;
             self.notes.push(format!("values of a pass are lost: {error}"));
+            return false;
         }
+        true
     }
 
     /// The pass ends. Where what was submitted has ended before, the times tell what switching costs.

@@ -17,6 +17,8 @@ pub struct InLine {
     pub counted: AtomicU32,
     pub every_launch: bool,
     pub most: Option<u32>,
+    /// How long the fence behind a dispatch waits before it fails, if `after` is to fail.
+    pub wait: Duration,
     /// How long beginning a pass takes.
     pub switch: Duration,
 }
@@ -72,7 +74,11 @@ impl Counters for InLine {
     }
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
-        self.call(format!("after {index}"))?;
+        let told = self.call(format!("after {index}"));
+        if told.is_err() {
+            std::thread::sleep(self.wait);
+        }
+        told?;
         assert!(self.fenced.swap(false, Ordering::SeqCst));
         self.counted.fetch_add(1, Ordering::SeqCst);
         Ok(())

@@ -254,11 +254,14 @@ impl<A: Agent> Batch<A> {
         index
     }
 
-    /// The dispatch was submitted.
-    pub(crate) fn submitted(&mut self, index: u32) {
-        if self.first_counted {
-            self.core.counting.after(index);
-        }
+    /// The dispatch was submitted. Returns whether the counters could go on.
+    pub(crate) fn submitted(&mut self, index: u32) -> bool {
+        !self.first_counted || self.core.counting.after(index)
+    }
+
+    /// The kernel of a dispatch in it.
+    pub(crate) fn kernel(&self, index: u32) -> Option<u64> {
+        self.dispatches.get(index as usize).map(|dispatch| dispatch.info.kernel.key)
     }
 
     /// Whether launches that are not selected take up room.
