@@ -8,7 +8,7 @@ use crate::cubin::Cubin;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
 use std::ffi::c_void;
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Interceptor {
     /// One callback.
@@ -89,9 +89,11 @@ impl Interceptor {
             Some(Pending::Closing { guard, engine }) => {
                 drop(guard);
                 engine.close_window();
+                counted();
             }
             Some(window @ Pending::Window(_)) => {
                 window_exit(window, returned, |status| self.driver.status_name("the launch", status));
+                counted();
             }
             _ => {}
         }
@@ -151,5 +153,13 @@ impl Interceptor {
             }
             _ => {}
         }
+    }
+}
+
+/// A window has been counted: whatever CUPTI registers for the process's end has been registered.
+fn counted() {
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    if FIRST.load(Ordering::Relaxed) && FIRST.swap(false, Ordering::Relaxed) {
+        super::start::before_others_at_exit();
     }
 }

@@ -107,9 +107,15 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     ] {
         enable(domain::RESOURCE, id)?;
     }
+    before_others_at_exit();
+    Ok(())
+}
+
+/// Lets [`at_exit`] run before whatever has been registered so far to run at the process's end. Libraries that come to be used
+/// register their own ends then: CUPTI does when it first counts, and must not be asked for a window's counters after that.
+pub(super) fn before_others_at_exit() {
     // SAFETY: registers a function of this library, which is never unloaded.
     unsafe { libc::atexit(at_exit) };
-    Ok(())
 }
 
 /// Whether launches go into batch windows, where the user leaves the choice too. The cache is flushed before a pass, not
@@ -164,8 +170,12 @@ unsafe extern "C" fn callback(_user: *mut c_void, domain: u32, id: u32, data: *c
     }
 }
 
-/// The process ends in order.
+/// The process ends in order. Registered more than once; the first call does it.
 extern "C" fn at_exit() {
+    static ENDED: AtomicBool = AtomicBool::new(false);
+    if ENDED.swap(true, Ordering::SeqCst) {
+        return;
+    }
     let _ = std::panic::catch_unwind(|| {
         crate::counters::process_ends();
         if let Some(interceptor) = INTERCEPTOR.get() {
