@@ -8,7 +8,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
 
     build       45 s   compiles the programs (done by itself where they are missing)
     uncounted   60 s   every program at 1, 2, 5 and 9 passes, kernel and batch windows, nothing counted
-    counted    120 s   every program with counters, kernel and batch windows; warps against each launch's geometry
+    counted    150 s   every program with counters, kernel and batch windows; warps against each launch's geometry
     filters     20 s   --kernel, --exclude, --skip and --count, in both kinds of windows
     restore     10 s   the restore left out: in-place programs must come out wrong
     flush       10 s   --cache flush
@@ -39,11 +39,13 @@ KREPLAY = os.environ.get("KREPLAY", "kreplay")
 KREPLAY = os.path.abspath(shutil.which(KREPLAY) or KREPLAY)
 BUILD = pathlib.Path(os.environ.get("BUILD", "/tmp/kreplay-cuda-tests"))
 JOBS = int(os.environ.get("JOBS", "4"))
-# Several passes, some with counters of the multiprocessors; the first shows which launch a value belongs to.
+# One pass, or a few where sampling takes part; the first shows which launch a value belongs to.
 METRICS = (
     "sm__warps_launched.sum,sm__inst_executed.sum,sm__inst_executed_pipe_lsu.sum,l1tex__t_bytes.sum,lts__t_sectors.sum,"
     "dram__bytes_read.sum,gpu__time_duration.sum"
 )
+# About nine passes, which only ranges can count.
+SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
@@ -198,9 +200,11 @@ def uncounted():
 def counted():
     for program in PROGRAMS:
         for window in ("kernel", "batch"):
-            name = f"counted {program} {window}"
-            run = Run(name, ["-c", METRICS, "--window", window], [BUILD / program])
-            check(name, run, right(run, program, True))
+            # A kernel window costs a switch for each pass.
+            for options in (["-c", METRICS], ["-c", METRICS, "--passes", "2"] if window == "kernel" else ["-c", SEVERAL]):
+                name = f"counted {program} {window} {'several' if options[-1] != METRICS else 'few'}"
+                run = Run(name, [*options, "--window", window], [BUILD / program])
+                check(name, run, right(run, program, True))
     for options in (["--set", "memory"], ["--set", "compute"], ["--set", "basic"], ["--set", "basic", "--shadow", "trusted"],
                     ["--set", "memory", "--verify", "all"]):
         name = "counted in_place " + " ".join(options)
@@ -219,7 +223,7 @@ def filters():
     for window in ("kernel", "batch"):
         for options, expected in cases:
             name = f"filters {window} " + " ".join(options)
-            run = Run(name, ["-c", METRICS, "--window", window, *options], [BUILD / "filters"])
+            run = Run(name, ["-c", METRICS if window == "kernel" else SEVERAL, "--window", window, *options], [BUILD / "filters"])
             wrong = right(run, "filters", True) if expected else []
             if run.code != 0 or len(run.dispatches) != expected:
                 wrong.append(f"{len(run.dispatches)} dispatches, not {expected}, exit {run.code}")
@@ -341,7 +345,7 @@ def python(*words):
 def graphs():
     # Ordinary launches, and kernel nodes of graphs, of which one has a host function.
     for window, replayed, declined in (("kernel", 2, 31), ("batch", 32, 1)):
-        for options in (["-c", METRICS], ["--set", "none", "--passes", "5", "--verify", "all"]):
+        for options in (["-c", SEVERAL], ["--set", "none", "--passes", "5", "--verify", "all"]):
             name = f"graphs {window} {options[0]}"
             run = Run(name, [*options, "--window", window], [BUILD / "graphs"])
             wrong = right(run, "graphs", options[0] == "-c", skipped_warps=False)
@@ -352,7 +356,7 @@ def graphs():
     script = HERE.parent.parent / "bench" / "peers" / "graph_inference.py"
     if script.exists():
         program = [sys.executable, script, "--layers", "2", "--tokens", "4"]
-        as_unprofiled("graphs graph_inference.py", ["-c", METRICS], program)
+        as_unprofiled("graphs graph_inference.py", ["-c", SEVERAL], program)
         as_unprofiled("graphs graph_inference.py x5", ["--set", "none", "--passes", "5"], program)
 
 
@@ -361,12 +365,13 @@ def python_programs():
                   ["triton_kernel.py"], ["cupy_kernels.py"], ["jax_step.py"], ["torch_profiler.py"]):
         run_plain(python(*words))
     for allocator in ("default", "expandable", "async"):
-        as_unprofiled(f"python torch_allocators.py {allocator}", ["-c", METRICS, "--verify", "all"], python("torch_allocators.py", allocator))
+        metrics = SEVERAL if allocator == "default" else METRICS
+        as_unprofiled(f"python torch_allocators.py {allocator}", ["-c", metrics, "--verify", "all"], python("torch_allocators.py", allocator))
     as_unprofiled("python torch_allocators.py kernel windows", ["--set", "none", "--passes", "3", "--window", "kernel"],
                   python("torch_allocators.py", "default"))
-    as_unprofiled("python triton_kernel.py", ["-c", METRICS], python("triton_kernel.py"))
-    as_unprofiled("python cupy_kernels.py", ["-c", METRICS], python("cupy_kernels.py"))
-    as_unprofiled("python jax_step.py", ["-c", METRICS], python("jax_step.py"))
+    as_unprofiled("python triton_kernel.py", ["-c", SEVERAL], python("triton_kernel.py"))
+    as_unprofiled("python cupy_kernels.py", ["-c", SEVERAL], python("cupy_kernels.py"))
+    as_unprofiled("python jax_step.py", ["-c", SEVERAL], python("jax_step.py"))
     as_unprofiled("python torch_profiler.py", ["--set", "none", "--passes", "2"], python("torch_profiler.py"))
 
 
