@@ -16,7 +16,7 @@ pub fn attribute(intervals: &[Interval], fences: &[Fence], tolerance: u64) -> Re
     attribute_among(intervals, fences, &[], tolerance)
 }
 
-/// Like [`attribute`], where other things were submitted between dispatches: each in a span of `others`, with an idle gap
+/// Like [`attribute()`], where other things were submitted between dispatches: each in a span of `others`, with an idle gap
 /// to every fence. Their activity is nobody's. A span may hold any activity, or none, and spans with no fence between
 /// them count as one.
 ///

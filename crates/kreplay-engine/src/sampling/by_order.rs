@@ -8,7 +8,7 @@ use std::ops::Range;
 /// widened by half of the idle intervals beside it, at most 8.
 ///
 /// Legal only where nothing but the dispatches ran on the device and each is one stretch of activity. It cannot see two
-/// dispatches that ran together while a third one fell apart; [`super::attribute`] can.
+/// dispatches that ran together while a third one fell apart; [`super::attribute()`] can.
 ///
 /// # Errors
 /// [`Mismatch::Runs`], [`Mismatch::Lost`], [`Mismatch::Disorder`].

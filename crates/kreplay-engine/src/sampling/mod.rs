@@ -6,7 +6,7 @@
 //! activity (a *marker* counter that every dispatch moves) and from the fences, with no vendor code and no device. What
 //! does not fit is a [`Mismatch`]: the samples are then discarded, never guessed.
 //!
-//! [`attribute`] goes by time, with a [`Clock`] that brings the host's stamps to the device's clock, and checks the order
+//! [`attribute()`] goes by time, with a [`Clock`] that brings the host's stamps to the device's clock, and checks the order
 //! by it; [`attribute_by_order`] goes by order alone, where nothing but the dispatches ran.
 
 mod attribute;
