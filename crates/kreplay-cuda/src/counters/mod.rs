@@ -10,6 +10,7 @@ mod choice;
 mod count;
 mod device;
 mod evaluate;
+mod exit;
 mod gather;
 mod host;
 mod lock;

@@ -146,6 +146,7 @@ impl Ranges {
         if let Some(session) = SESSIONS.guarded().iter_mut().find(|session| session.context == context) {
             session.programmed.get_or_insert((key(group), ranges));
         }
+        super::exit::programmed(key(group));
     }
 
     fn image(&self, planned: &Planned, instance: usize, ranges: u32) -> Result<Vec<u8>, CountersError> {

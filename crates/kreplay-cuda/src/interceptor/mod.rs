@@ -25,6 +25,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use start::before_others_at_exit;
 pub use start::initialize_injection;
 
 use crate::agent::CudaAgent;

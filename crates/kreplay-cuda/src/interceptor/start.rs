@@ -113,7 +113,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
 
 /// Lets [`at_exit`] run before whatever has been registered so far to run at the process's end. Libraries that come to be used
 /// register their own ends then: CUPTI does when it first counts, and must not be asked for a window's counters after that.
-pub(super) fn before_others_at_exit() {
+pub(crate) fn before_others_at_exit() {
     // SAFETY: registers a function of this library, which is never unloaded.
     unsafe { libc::atexit(at_exit) };
 }

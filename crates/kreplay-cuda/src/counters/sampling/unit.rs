@@ -9,8 +9,8 @@ use super::group::SampleGroup;
 use super::pace::keeps_up;
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::workers::{Filled, Workers};
-use crate::counters::Guarded;
 use crate::counters::beside::beside;
+use crate::counters::{Guarded, exit};
 use kreplay_engine::CountersError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -228,6 +228,7 @@ impl Thread {
         let empty = self.sampler.empty_image(programming.samples)?;
         self.progress.spoilt.store(false, Ordering::Relaxed);
         self.progress.ever.store(true, Ordering::Relaxed);
+        exit::programmed(Arc::as_ptr(&programming.group) as usize);
         self.programmed = Some((programming.clone(), empty.into()));
         Ok(())
     }

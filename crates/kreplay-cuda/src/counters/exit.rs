@@ -1,0 +1,19 @@
+//! The end of the process, as far as CUPTI is concerned.
+//!
+//! The last window of a process is often open when it ends, and is closed by an exit handler. Handlers run in the reverse
+//! order of their registration, and what CUPTI, its libraries and the driver set up for themselves is registered as they are
+//! first used: one that was registered before that runs when they are gone, and counting crashes then. So ours is
+//! registered again whenever the hardware was programmed in a way that is new to the process.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use super::Guarded;
+
+/// The hardware was programmed with the group of this key.
+pub(super) fn programmed(key: usize) {
+    static KNOWN: Mutex<Option<HashSet<usize>>> = Mutex::new(None);
+    if KNOWN.guarded().get_or_insert_default().insert(key) {
+        crate::interceptor::before_others_at_exit();
+    }
+}
