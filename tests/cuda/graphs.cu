@@ -96,6 +96,18 @@ int main() {
     params.kernelParams = others;
     CHECK(cudaGraphExecKernelNodeSetParams(built, last, &params));
     for (int k = 0; k < 2; k++) launch_built(11, b.data());
+    // The graph within exchanged for one over another array.
+    void* steps_of_c[] = {&dc, &n};
+    cudaGraph_t inner_of_c;
+    CHECK(cudaGraphCreate(&inner_of_c, 0));
+    kernel_node(inner_of_c, nullptr, reinterpret_cast<void*>(step), steps_of_c);
+    CHECK(cudaGraphExecChildGraphNodeSetParams(built, within, inner_of_c));
+    CHECK(cudaGraphLaunch(built, stream));
+    for (unsigned i = 0; i < count; i++) {
+        a[i] = next_value(a[i]);
+        c[i] = next_value(c[i]);
+        b[i] += a[i] * 11;
+    }
     // Updated from a graph of the same shape.
     weight = 7;
     cudaGraph_t twin;

@@ -344,7 +344,7 @@ def python(*words):
 
 def graphs():
     # Ordinary launches, and kernel nodes of graphs, of which one has a host function.
-    for window, replayed, declined in (("kernel", 2, 31), ("batch", 32, 1)):
+    for window, replayed, declined in (("kernel", 2, 34), ("batch", 35, 1)):
         for options in (["-c", SEVERAL], ["--set", "none", "--passes", "5", "--verify", "all"]):
             name = f"graphs {window} {options[0]}"
             run = Run(name, [*options, "--window", window], [BUILD / "graphs"])

@@ -2,7 +2,7 @@
 
 use super::super::{Interceptor, locked};
 use super::node::{Known, Work, copy, kernel, set};
-use super::walk::walk;
+use super::walk::{reads_what_it_writes, walk, walk_within};
 use super::{Plan, Step};
 use crate::tables::callback::CallbackData;
 use crate::tables::graph_structs::*;
@@ -63,9 +63,7 @@ impl Interceptor {
             Change::Child => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<ExecNodeParams>().read() };
-                if let Some(plan) = locked(&self.graphs).0.get_mut(&p.exec) {
-                    plan.refuse("changed child graph");
-                }
+                self.child_changed(data, &p);
             }
             Change::Kernel(_) | Change::Copy | Change::Set | Change::Any => {
                 // SAFETY: as above.
@@ -92,6 +90,24 @@ impl Interceptor {
         // SAFETY: the function has the graph first.
         let exec = unsafe { data.parameters.cast::<GraphExec>().read() };
         locked(&self.graphs).0.remove(&exec);
+    }
+
+    fn child_changed(&self, data: &CallbackData, p: &ExecNodeParams) {
+        let around = locked(&self.graphs).0.get(&p.exec).and_then(|plan| plan.around(p.node));
+        // For this kind of node the third parameter is a graph.
+        let graph = Graph(p.params.cast_mut());
+        let steps = match around {
+            Some(around) if !self.capturing() => self.with_known(data, |known| walk_within(known, graph, &around)),
+            _ => None,
+        };
+        let mut graphs = locked(&self.graphs);
+        let Some(plan) = graphs.0.get_mut(&p.exec) else { return };
+        if steps.and_then(|steps| plan.replace(p.node, steps)).is_none() {
+            plan.refuse("changed child graph");
+        }
+        if reads_what_it_writes(&plan.steps) {
+            plan.refuse("copy from the host of what the graph copied there");
+        }
     }
 
     fn walk(&self, data: &CallbackData, graph: Graph) -> Plan {

@@ -14,6 +14,7 @@ pub(super) use follow::Change;
 use crate::tables::{GraphExec, GraphNode};
 use node::Work;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What is known of every graph that can be launched.
 #[derive(Default)]
@@ -28,6 +29,8 @@ struct Plan {
 /// What a node does.
 struct Step {
     node: GraphNode,
+    /// The nodes of the graphs that it is within, from the outermost on.
+    within: Arc<[GraphNode]>,
     enabled: bool,
     work: Work,
 }
@@ -42,11 +45,28 @@ impl Plan {
 
     /// It cannot be recorded any more.
     fn refuse(&mut self, why: &'static str) {
-        self.steps.push(Step { node: GraphNode::NULL, enabled: true, work: Work::Unrecordable(why) });
+        let work = Work::Unrecordable(why);
+        self.steps.push(Step { node: GraphNode::NULL, within: Arc::default(), enabled: true, work });
     }
 
     fn step(&mut self, node: GraphNode) -> Option<&mut Step> {
         self.steps.iter_mut().find(|step| step.node == node)
+    }
+
+    /// What is within a node for a child graph is replaced by these. `None` when nothing is there that could be.
+    fn replace(&mut self, node: GraphNode, steps: Vec<Step>) -> Option<()> {
+        let inside = |step: &Step| step.within.contains(&node);
+        let first = self.steps.iter().position(inside)?;
+        let count = self.steps[first..].iter().take_while(|step| inside(step)).count();
+        self.steps.splice(first..first + count, steps);
+        Some(())
+    }
+
+    /// The nodes around what a node for a child graph holds, itself included.
+    fn around(&self, node: GraphNode) -> Option<Arc<[GraphNode]>> {
+        let within = &self.steps.iter().find(|step| step.within.contains(&node))?.within;
+        let depth = within.iter().position(|around| *around == node)? + 1;
+        Some(within[..depth].into())
     }
 
     fn has_kernels(&self) -> bool {

@@ -6,15 +6,16 @@ use crate::tables::graph_structs::node_kind;
 use crate::tables::{CudaError, Graph, GraphNode};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
 
 /// Graphs within graphs deeper than this are not looked into.
-const DEEPEST: u32 = 16;
+const DEEPEST: usize = 16;
 
 /// What a graph does, in an order that its edges allow. What cannot be done again is a step too, so that the graph's kernels
 /// are still known.
 pub(super) fn walk(known: &Known<'_>, graph: Graph) -> Plan {
     let mut plan = Plan::default();
-    if nodes(known, graph, &mut plan.steps, 0).is_err() {
+    if nodes(known, graph, &mut plan.steps, &[]).is_err() {
         plan.refuse("undescribed");
     }
     if reads_what_it_writes(&plan.steps) {
@@ -23,8 +24,15 @@ pub(super) fn walk(known: &Known<'_>, graph: Graph) -> Plan {
     plan
 }
 
-fn nodes(known: &Known<'_>, graph: Graph, steps: &mut Vec<Step>, depth: u32) -> Result<(), CudaError> {
+/// What a graph does that is within these nodes; `None` when the driver does not describe it.
+pub(super) fn walk_within(known: &Known<'_>, graph: Graph, within: &[GraphNode]) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    nodes(known, graph, &mut steps, within).ok().map(|()| steps)
+}
+
+fn nodes(known: &Known<'_>, graph: Graph, steps: &mut Vec<Step>, within: &[GraphNode]) -> Result<(), CudaError> {
     let driver = known.driver;
+    let around: Arc<[GraphNode]> = within.into();
     for node in in_order(known, graph)? {
         let work = match driver.node_kind(node)? {
             node_kind::KERNEL => {
@@ -33,14 +41,15 @@ fn nodes(known: &Known<'_>, graph: Graph, steps: &mut Vec<Step>, depth: u32) -> 
             }
             node_kind::COPY => copy(known, &driver.copy_node(node)?),
             node_kind::SET => set(known, &driver.set_node(node)?),
-            node_kind::GRAPH if depth < DEEPEST => {
-                nodes(known, driver.child_graph(node)?, steps, depth + 1)?;
+            node_kind::GRAPH if within.len() < DEEPEST => {
+                nodes(known, driver.child_graph(node)?, steps, &[within, &[node]].concat())?;
                 continue;
             }
             node_kind::EMPTY => continue,
             kind => Err(node_kind::name(kind)),
         };
-        steps.push(Step { node, enabled: true, work: work.unwrap_or_else(Work::Unrecordable) });
+        let work = work.unwrap_or_else(Work::Unrecordable);
+        steps.push(Step { node, within: Arc::clone(&around), enabled: true, work });
     }
     Ok(())
 }
@@ -76,7 +85,7 @@ fn in_order(known: &Known<'_>, graph: Graph) -> Result<Vec<GraphNode>, CudaError
 
 /// Whether something is copied to the device that the graph itself copied to the host: it is not there yet when the launch is
 /// recorded.
-fn reads_what_it_writes(steps: &[Step]) -> bool {
+pub(super) fn reads_what_it_writes(steps: &[Step]) -> bool {
     let written: Vec<(u64, u64)> = steps
         .iter()
         .filter_map(|step| if let Work::ToHost(ranges) = &step.work { Some(ranges) } else { None })
