@@ -10,6 +10,7 @@ use super::sampling::SampleGroup;
 use super::sampling::formula::{Formula, MARKERS};
 use super::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,7 +95,11 @@ const EASY: u32 = 3;
 /// How many orders are tried: each takes some ten milliseconds.
 const MOST_ORDERS: usize = 8;
 
+/// What was asked of CUPTI already, by the metrics in order of their names: asking takes milliseconds.
+type Known = HashMap<Vec<Arc<str>>, Option<Fitted>>;
+
 /// Metrics that fit one pass, with the marker that leaves room for them.
+#[derive(Clone)]
 struct Fitted {
     members: Vec<Asked>,
     marker: &'static str,
@@ -121,7 +126,18 @@ impl Planner<'_> {
     }
 
     /// How these metrics are programmed for sampling; `None` when they take more than one pass, or are not offered.
-    fn fitted(&self, members: &[Asked]) -> Option<Fitted> {
+    fn fitted(&self, members: &[Asked], known: &mut Known) -> Option<Fitted> {
+        let mut key: Vec<Arc<str>> = members.iter().map(|(metric, _)| Arc::clone(metric)).collect();
+        key.sort();
+        if let Some(known) = known.get(&key) {
+            return known.clone();
+        }
+        let found = self.ask(members);
+        known.insert(key, found.clone());
+        found
+    }
+
+    fn ask(&self, members: &[Asked]) -> Option<Fitted> {
         let availability = self.sampling?;
         let own = |marker: &&str| {
             *marker == MARKERS[0]
@@ -136,12 +152,13 @@ impl Planner<'_> {
 
     /// Packs what can be sampled into as few groups as a few orders of trying give.
     fn pack_samples(&self, metrics: &[Arc<str>]) -> Vec<SampleGroup> {
+        let mut known = Known::new();
         let mut offered: Vec<Asked> = metrics
             .iter()
             .filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?)))
-            .filter(|asked| self.fitted(std::slice::from_ref(asked)).is_some())
+            .filter(|asked| self.fitted(std::slice::from_ref(asked), &mut known).is_some())
             .collect();
-        let mut best = self.fit(&offered);
+        let mut best = self.fit(&offered, &mut known);
         // What goes with fewest others first, and what is left in several orders: which two go together matters.
         offered.sort_by_key(|(metric, _)| pickiness(metric));
         let easy = offered.iter().position(|(metric, _)| pickiness(metric) == EASY).unwrap_or(offered.len());
@@ -149,7 +166,7 @@ impl Planner<'_> {
             if best.len() <= 1 {
                 break;
             }
-            let sorted = self.fit(&offered);
+            let sorted = self.fit(&offered, &mut known);
             if sorted.len() < best.len() {
                 best = sorted;
             }
@@ -160,17 +177,17 @@ impl Planner<'_> {
     }
 
     /// Each metric goes to the first group that has room.
-    fn fit(&self, metrics: &[Asked]) -> Vec<Fitted> {
+    fn fit(&self, metrics: &[Asked], known: &mut Known) -> Vec<Fitted> {
         let mut groups: Vec<Fitted> = Vec::new();
         'metrics: for metric in metrics {
             for group in &mut groups {
                 let more: Vec<Asked> = group.members.iter().chain([metric]).cloned().collect();
-                if let Some(more) = self.fitted(&more) {
+                if let Some(more) = self.fitted(&more, known) {
                     *group = more;
                     continue 'metrics;
                 }
             }
-            groups.extend(self.fitted(std::slice::from_ref(metric)));
+            groups.extend(self.fitted(std::slice::from_ref(metric), known));
         }
         groups
     }

@@ -245,24 +245,43 @@ fn sampling_counts_what_ranges_count() {
                     start.elapsed().as_secs_f64() * 1e3,
                     steps.join(",")
                 );
-                if round == 1 {
-                    all.push(readings);
-                }
+                all.push(readings);
             }
         }
         counters.close();
         all
     };
     let (sampled, ranged) = (count(true), count(false));
-    for (((names, exact), sampled), ranged) in requests.iter().zip(&sampled).zip(&ranged) {
-        for (at, name) in names.iter().enumerate() {
-            let (mine, theirs) = (values(sampled, name), values(ranged, name));
-            assert_eq!((mine.len(), theirs.len()), (LAUNCHES as usize, LAUNCHES as usize), "{name}");
+    for (at, (names, exact)) in requests.iter().enumerate() {
+        for (place, name) in names.iter().enumerate() {
+            let of = |all: &[Vec<Reading>], round: usize| values(&all[at * 2 + round], name);
+            let (mine, once, again) = (of(&sampled, 1), of(&ranged, 0), of(&ranged, 1));
+            assert_eq!(
+                (mine.len(), once.len(), again.len()),
+                (LAUNCHES as usize, LAUNCHES as usize, LAUNCHES as usize)
+            );
             for kind in 0..Kinds::COUNT as usize {
-                println!("{name} kind {kind}: sampling {:?}, ranges {:?}", mine[kind], theirs[kind]);
+                println!(
+                    "{name} kind {kind}: sampling {:?}, ranges {:?} and {:?}",
+                    mine[kind], once[kind], again[kind]
+                );
             }
-            if at < *exact {
-                assert_eq!(mine, theirs, "{name} is the same on every launch");
+            if place >= *exact {
+                continue;
+            }
+            // Of some kinds the work depends on what the launches before them did to memory: ranges do not repeat either.
+            let kinds = Kinds::COUNT as usize;
+            let repeats = |kind: &usize| {
+                let of_kind = |all: &[Value]| all.iter().skip(*kind).step_by(kinds).copied().collect::<Vec<Value>>();
+                let (once, again) = (of_kind(&once), of_kind(&again));
+                once == again && once.iter().all(|value| *value == once[0])
+            };
+            let repeating: Vec<usize> = (0..kinds).filter(repeats).collect();
+            assert!(repeating.len() >= 5, "{name} repeats for kinds {repeating:?} only");
+            for (launch, (mine, theirs)) in mine.iter().zip(&again).enumerate() {
+                if repeating.contains(&(launch % kinds)) {
+                    assert_eq!(mine, theirs, "{name} of launch {launch}");
+                }
             }
         }
     }

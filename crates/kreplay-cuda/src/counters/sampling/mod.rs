@@ -49,6 +49,8 @@ use workers::Workers;
 
 use crate::tables::Cupti;
 
+/// How long the hardware may take to begin.
+const FIRST: Duration = Duration::from_micros(100);
 /// How long the event that clocks are brought together by may take.
 const BASE_DEADLINE: Duration = Duration::from_secs(1);
 /// How closely that should be, in nanoseconds.
@@ -203,10 +205,11 @@ impl Sampling {
     }
 
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
-        self.unit.begin(ground.now()).map_err(|error| failed(&error))?;
+        self.unit.begin().map_err(|error| failed(&error))?;
+        self.unit.began(ground.now());
         let gap = pace::gap(pass.interval);
         // The first sample reaches back to before the start, and is thrown away: it must be over.
-        ground.pass(Duration::from_nanos(pass.interval * 2));
+        ground.pass(FIRST.max(Duration::from_nanos(pass.interval * 3)));
         pass.first = pass.next;
         pass.fences = Fences::new(gap, ground.now());
         Ok(())

@@ -76,7 +76,8 @@ impl Sampling {
                 break;
             }
         }
-        self.unit.begin(now()?).map_err(|error| failed(&error))?;
+        self.unit.begin().map_err(|error| failed(&error))?;
+        self.unit.began(now()?);
         Ok(UnfencedPass {
             group: Arc::clone(group),
             counters: Arc::clone(counters),

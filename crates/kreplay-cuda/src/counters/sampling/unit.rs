@@ -8,7 +8,7 @@ use super::collect::{Closing, Collected};
 use super::group::SampleGroup;
 use super::pace::keeps_up;
 use super::sampler::{Decoded, Sampler, SamplerError};
-use super::workers::{Filled, Workers};
+use super::workers::{Blank, Filled, Workers};
 use crate::counters::beside::beside;
 use crate::counters::{Guarded, exit};
 use kreplay_engine::CountersError;
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 /// How long the thread sleeps when nothing is there to decode.
 const IDLE: Duration = Duration::from_micros(100);
 /// Sixteenths of an image that are decoded at once while the device runs, and at which a segment should end.
-const PORTION: u64 = 4;
+const PORTION: u64 = 6;
 /// Until it has ended come the samples of one dispatch, an eighth of an image, and those of the stop itself.
-const CROWDED: u64 = 10;
+const CROWDED: u64 = 11;
 
 type Reply = Sender<Result<(), SamplerError>>;
 
@@ -44,7 +44,7 @@ impl PartialEq for Programming {
 
 enum Command {
     Program(Programming, Reply),
-    Start(u64, Reply),
+    Start(Reply),
     Stop(Option<Box<Closing>>, Reply),
     Release(Reply),
 }
@@ -71,7 +71,7 @@ struct Progress {
 /// What a segment's samples are counted by.
 #[derive(Clone, Copy)]
 struct Pending {
-    /// On our clock, and on the samples'.
+    /// On our clock, and on the samples': the largest number until it is known.
     since: Instant,
     began: u64,
     interval: u64,
@@ -94,7 +94,8 @@ impl Unit {
         let progress = Arc::new(Progress::default());
         let told = Arc::clone(&progress);
         beside("kreplay-sample", move || {
-            let mut thread = Thread { sampler, workers, progress: told, programmed: None, running: None };
+            let mut thread =
+                Thread { sampler, workers, progress: told, programmed: None, running: None, blanks: Vec::new() };
             thread.run(&receiver);
             thread.workers.close();
         })
@@ -132,12 +133,19 @@ impl Unit {
         Ok(())
     }
 
-    /// Starts sampling, at this time of the samples' clock.
+    /// Starts sampling, once everything that was sampled before is decoded.
     ///
     /// # Errors
     /// The sampler's.
-    pub(super) fn begin(&self, now: u64) -> Result<(), SamplerError> {
-        self.ask(|reply| Command::Start(now, reply))
+    pub(super) fn begin(&self) -> Result<(), SamplerError> {
+        self.ask(Command::Start)
+    }
+
+    /// Sampling has begun at this time of the samples' clock, or a little before it.
+    pub(super) fn began(&self, now: u64) {
+        if let Some(pending) = &mut *self.progress.running.guarded() {
+            pending.began = now;
+        }
     }
 
     /// Stops sampling. What was sampled goes to `closing`, later and on another thread; `None`: nobody wants it.
@@ -167,13 +175,22 @@ struct Thread {
     sampler: Box<dyn Sampler>,
     workers: Workers,
     progress: Arc<Progress>,
-    programmed: Option<(Programming, Arc<[u8]>)>,
+    programmed: Option<(Programming, Blank)>,
     running: Option<Running>,
+    blanks: Vec<KnownBlank>,
+}
+
+/// An empty image, and whether the same came twice.
+struct KnownBlank {
+    group: Arc<SampleGroup>,
+    samples: u32,
+    blank: Blank,
+    repeats: bool,
 }
 
 struct Running {
     collected: Arc<Collected>,
-    empty: Arc<[u8]>,
+    empty: Blank,
     images: u32,
     /// The first sample reaches back to the last stop, and is nobody's.
     fresh: bool,
@@ -210,7 +227,7 @@ impl Thread {
         // Whoever asked may have gone.
         match command {
             Command::Program(programming, reply) => drop(reply.send(self.program(&programming))),
-            Command::Start(now, reply) => drop(reply.send(self.start(now))),
+            Command::Start(reply) => drop(reply.send(self.start())),
             Command::Stop(closing, reply) => self.stop(closing, &reply),
             Command::Release(reply) => {
                 self.running = None;
@@ -225,29 +242,53 @@ impl Thread {
     fn program(&mut self, programming: &Programming) -> Result<(), SamplerError> {
         self.programmed = None;
         self.sampler.program(&programming.group, programming.interval)?;
-        let empty = self.sampler.empty_image(programming.samples)?;
+        let empty = self.blank(programming)?;
         self.progress.spoilt.store(false, Ordering::Relaxed);
         self.progress.ever.store(true, Ordering::Relaxed);
         exit::programmed(Arc::as_ptr(&programming.group) as usize);
-        self.programmed = Some((programming.clone(), empty.into()));
+        self.programmed = Some((programming.clone(), empty));
         Ok(())
     }
 
-    fn start(&mut self, now: u64) -> Result<(), SamplerError> {
+    /// An empty image for what is programmed. Making one takes long, so once two of a group were the same they are held for
+    /// the same ever after.
+    fn blank(&mut self, programming: &Programming) -> Result<Blank, SamplerError> {
+        let same = |known: &&mut KnownBlank| {
+            Arc::ptr_eq(&known.group, &programming.group) && known.samples == programming.samples
+        };
+        let known = self.blanks.iter_mut().find(same);
+        if let Some(KnownBlank { blank, repeats: true, .. }) = &known {
+            return Ok(Blank::clone(blank));
+        }
+        let made = self.sampler.empty_image(programming.samples)?;
+        let Some(known) = known else {
+            let blank = Blank::new(made);
+            let (group, samples) = (Arc::clone(&programming.group), programming.samples);
+            self.blanks.push(KnownBlank { group, samples, blank: Blank::clone(&blank), repeats: false });
+            return Ok(blank);
+        };
+        known.repeats = *known.blank == made;
+        if !known.repeats {
+            known.blank = Blank::new(made);
+        }
+        Ok(Blank::clone(&known.blank))
+    }
+
+    fn start(&mut self) -> Result<(), SamplerError> {
         let Some((programming, empty)) = &self.programmed else {
             return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
         };
         let collected = Collected::new(Arc::clone(&programming.group));
         let pending = Pending {
             since: Instant::now(),
-            began: now,
+            began: u64::MAX,
             interval: programming.interval,
             samples: u64::from(programming.samples),
             keeps_up: keeps_up(programming.interval, programming.group.is_far()),
         };
         self.running = None;
         self.sampler.start()?;
-        self.running = Some(Running { collected, empty: Arc::clone(empty), images: 0, fresh: true });
+        self.running = Some(Running { collected, empty: Blank::clone(empty), images: 0, fresh: true });
         self.progress.decoded.store(0, Ordering::Relaxed);
         *self.progress.running.guarded() = Some(pending);
         Ok(())
@@ -258,7 +299,10 @@ impl Thread {
         *self.progress.running.guarded() = None;
         let failed = stopped.as_ref().err().cloned();
         drop(reply.send(stopped));
-        while failed.is_none() && self.decode() > 0 {}
+        if failed.is_none() {
+            // All that waits: what does not fit the image is lost.
+            self.decode();
+        }
         let Some(running) = self.running.take() else { return };
         if let Some(error) = failed {
             running.collected.fail(super::failed(&error));
@@ -266,9 +310,9 @@ impl Thread {
         running.collected.close(running.images, closing.map(|closing| *closing));
     }
 
-    /// Decodes what waits. Returns how many samples.
-    fn decode(&mut self) -> usize {
-        let Some(running) = &mut self.running else { return 0 };
+    /// Decodes what waits.
+    fn decode(&mut self) {
+        let Some(running) = &mut self.running else { return };
         let mut image = self.workers.image(&running.empty);
         let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
             running.collected.fail(super::failed(&error));
@@ -283,19 +327,19 @@ impl Thread {
         }
         let count = decoded.times.len();
         if count == 0 {
+            // It is as empty as it was.
             self.workers.unused(&running.empty, image);
-            return 0;
+            return;
         }
         self.progress.decoded.fetch_add(count as u64, Ordering::Relaxed);
         self.workers.read(Filled {
             image,
-            empty: Arc::clone(&running.empty),
+            empty: Blank::clone(&running.empty),
             times: decoded.times,
             skip: usize::from(std::mem::take(&mut running.fresh)),
             collected: Arc::clone(&running.collected),
             place: running.images,
         });
         running.images += 1;
-        count
     }
 }

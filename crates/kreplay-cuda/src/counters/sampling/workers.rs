@@ -12,11 +12,14 @@ const MOST_BYTES: usize = 192 << 20;
 /// Images that may be on their way in any case.
 const LEAST_IMAGES: usize = 4;
 
+/// An empty image.
+pub(super) type Blank = Arc<Vec<u8>>;
+
 /// An image with samples in it.
 pub(super) struct Filled {
     pub(super) image: Vec<u8>,
     /// What it is again once it was read.
-    pub(super) empty: Arc<[u8]>,
+    pub(super) empty: Blank,
     pub(super) times: Vec<(u64, u64)>,
     /// Samples at the beginning that are nobody's.
     pub(super) skip: usize,
@@ -71,22 +74,28 @@ impl Workers {
     }
 
     /// An empty image like `empty`. Waits while very many are on their way.
-    pub(super) fn image(&self, empty: &Arc<[u8]>) -> Vec<u8> {
+    pub(super) fn image(&self, empty: &Blank) -> Vec<u8> {
         let most = (MOST_BYTES / empty.len().max(1)).max(LEAST_IMAGES);
         let mut state = self.0.state.guarded();
         while state.out >= most {
             state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let key = key(empty);
-        state.free.retain(|(of, _)| *of == key);
-        let used = state.free.pop();
+        let at = state.free.iter().rposition(|(of, _)| *of == key);
+        let used = at.map(|at| state.free.swap_remove(at));
+        if used.is_none() {
+            // Storage of other groups makes room for it.
+            let held: usize = state.free.iter().map(|(_, image)| image.len()).sum();
+            if held + empty.len() > MOST_BYTES {
+                state.free.clear();
+            }
+        }
         drop(state);
         used.map_or_else(|| empty.to_vec(), |(_, image)| image)
     }
 
-    /// An image was not needed.
-    pub(super) fn unused(&self, empty: &Arc<[u8]>, mut image: Vec<u8>) {
-        image.copy_from_slice(empty);
+    /// An image was not needed, and is as empty as it was.
+    pub(super) fn unused(&self, empty: &Blank, image: Vec<u8>) {
         self.0.state.guarded().free.push((key(empty), image));
     }
 
@@ -110,8 +119,8 @@ impl Workers {
     }
 }
 
-fn key(empty: &Arc<[u8]>) -> usize {
-    Arc::as_ptr(empty).cast::<u8>() as usize
+fn key(empty: &Blank) -> usize {
+    Arc::as_ptr(empty) as usize
 }
 
 /// What reads values, by group.
@@ -131,7 +140,7 @@ fn work(shared: &Shared) {
             state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
         drop(state);
-        let empty = Arc::clone(&filled.empty);
+        let empty = Blank::clone(&filled.empty);
         let image = read(filled, &shared.make, &mut readers);
         let mut state = shared.state.guarded();
         state.out -= 1;
