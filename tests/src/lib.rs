@@ -14,6 +14,7 @@ mod profile;
 mod program;
 pub mod readers;
 mod skip;
+mod window_write_set;
 mod write_set;
 
 pub use hipcc::{OPTIMISATIONS, build};
@@ -23,4 +24,5 @@ pub use process::{DEADLINE, Ended, run};
 pub use profile::{Profile, Profiled, plain};
 pub use program::{Program, program, programs};
 pub use skip::{missing, skipped};
+pub use window_write_set::compare_window_write_sets;
 pub use write_set::compare_write_sets;

@@ -62,6 +62,11 @@ impl Profile {
         self.options(["-c", "SQ_WAVES", "--passes", &passes.to_string()])
     }
 
+    /// The kind of windows: `kernel`, `batch` or `auto`.
+    pub fn window(self, kind: &str) -> Self {
+        self.options(["--window", kind])
+    }
+
     /// Keeps the write set of each dispatch, range by range.
     pub fn write_sets(self) -> Self {
         self.options(["--write-sets"])

@@ -88,7 +88,7 @@ fn passes(row: &DispatchRow) -> usize {
 }
 
 /// Work-items in each dimension.
-fn items(row: &DispatchRow) -> [u32; 3] {
+pub(crate) fn items(row: &DispatchRow) -> [u32; 3] {
     std::array::from_fn(|axis| row.grid[axis] * row.block[axis])
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn line(changed: &[[u64; 2]]) -> OracleLine {
-        OracleLine { kernel_object: 7, grid: [64, 1, 1], changed: changed.to_vec() }
+        OracleLine { queue: 1, kernel_object: 7, grid: [64, 1, 1], changed: changed.to_vec(), pages: Vec::new() }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! A GPU that misbehaves on purpose: kreplay must notice each fault, keep the program's memory as one real run would
-//! have left it, and hang never. At least a thousand dispatches.
+//! have left it, and hang never. At least a thousand dispatches in kernel windows and as many in batch windows.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -27,10 +27,22 @@ fn parse(line: &str) -> Launch {
     Launch { fault: fault.to_owned(), pass: pass.parse().expect("a pass is a number"), right: memory == "ok" }
 }
 
-/// Runs the program and judges each of its launches.
+/// Runs the program in kernel windows and judges each of its launches. The last pass is the program's own.
 fn judged(passes: u32, seed: u64, options: &[&str]) {
-    let profile = Profile::new().passes(passes).options(options.iter().copied());
     let arguments = [passes.to_string(), LAUNCHES.to_string(), seed.to_string()];
+    judged_as(passes, passes - 1, &arguments, Profile::new().window("kernel").options(options.iter().copied()));
+}
+
+/// Runs the program in batch windows and judges each of its launches. Counters count replays only, so a launch runs once
+/// more than it has passes; the first run is the program's own.
+fn judged_in_batches(passes: u32, seed: u64, options: &[&str]) {
+    let arguments = [(passes + 1).to_string(), LAUNCHES.to_string(), seed.to_string(), "1".to_owned()];
+    judged_as(passes, 0, &arguments, Profile::new().window("batch").options(options.iter().copied()));
+}
+
+/// `own` is the run of a launch that is the program's own.
+fn judged_as(passes: u32, own: u32, arguments: &[String], profile: Profile) {
+    let profile = profile.passes(passes);
     let profiled = profile.run(&binary("misbehaving"), arguments.iter().map(String::as_str));
     assert_eq!(profiled.ended.code(), 0, "{:#?}", profiled.ended);
     let launches: Vec<Launch> = profiled.ended.stdout.lines().map(parse).collect();
@@ -39,7 +51,7 @@ fn judged(passes: u32, seed: u64, options: &[&str]) {
     assert_eq!(dispatches.len(), launches.len(), "a dispatch has one record");
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for (place, (launch, row)) in launches.iter().zip(&dispatches).enumerate() {
-        if let Err(why) = judge(launch, row, passes) {
+        if let Err(why) = judge(launch, row, own) {
             panic!("launch {place}: {why}: {launch:?}\n{row:#?}");
         }
         *seen.entry(&launch.fault).or_default() += 1;
@@ -48,8 +60,8 @@ fn judged(passes: u32, seed: u64, options: &[&str]) {
 }
 
 /// What must be true of a launch and its record.
-fn judge(launch: &Launch, row: &DispatchRow, passes: u32) -> Result<(), &'static str> {
-    let last = launch.pass + 1 == passes;
+fn judge(launch: &Launch, row: &DispatchRow, own: u32) -> Result<(), &'static str> {
+    let own = launch.pass == own;
     let noticed = row.divergence.is_some();
     let replayed = row.outcome == Outcome::Replayed;
     match launch.fault.as_str() {
@@ -63,12 +75,12 @@ fn judge(launch: &Launch, row: &DispatchRow, passes: u32) -> Result<(), &'static
                 Ok(())
             }
         }
-        // A pass did other work. In the last pass, the program's own, that is what the program gets; it must still be
-        // noticed. In any other pass the program must not notice.
+        // A pass did other work. In the program's own that is what the program gets; it must still be noticed. In any
+        // other pass the program must not notice.
         "Missed" | "Escaped" | "ForeignInside" => {
             if !noticed {
                 Err("a fault was not noticed")
-            } else if launch.right == last {
+            } else if launch.right == own {
                 Err("memory is not what the program's own launch left")
             } else {
                 Ok(())
@@ -115,4 +127,34 @@ fn five_passes_everything_checked() {
 #[test]
 fn three_passes_full_restore() {
     judged(3, 16, &["--restore", "full"]);
+}
+
+#[test]
+fn two_passes_in_batch_windows() {
+    judged_in_batches(2, 21, &[]);
+}
+
+#[test]
+fn three_passes_in_batch_windows() {
+    judged_in_batches(3, 22, &[]);
+}
+
+#[test]
+fn five_passes_in_batch_windows() {
+    judged_in_batches(5, 23, &[]);
+}
+
+#[test]
+fn three_passes_in_batch_windows_everything_checked() {
+    judged_in_batches(3, 24, &["--verify", "all"]);
+}
+
+#[test]
+fn five_passes_in_batch_windows_everything_checked() {
+    judged_in_batches(5, 25, &["--verify", "all"]);
+}
+
+#[test]
+fn three_passes_in_batch_windows_nothing_believed_between() {
+    judged_in_batches(3, 26, &["--chunk", "256"]);
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use kreplay_protocol::Outcome;
+use kreplay_protocol::{Bytes, Outcome};
 use kreplay_store::Reader;
 use kreplay_tests::{Profile, binary, build, missing, plain, program, run, skipped};
 
@@ -92,8 +92,8 @@ fn invariant_4_a_snapshot_is_whole_or_the_dispatch_declines() {
     let expected = run(&mut plain(&binary("demo"))).stdout;
     // Room for the program, none for a shadow on the device: host staging holds it, or the dispatch declines.
     for (budget, outcome) in [("64", Outcome::Replayed), ("1", Outcome::Declined)] {
-        let small = Profile::new().passes(3).options(["--host-budget", budget]).environment("SOFTGPU_MEMORY_MIB", "8");
-        let profiled = small.run(&binary("demo"), []);
+        let small = Profile::new().passes(3).window("kernel").options(["--host-budget", budget]);
+        let profiled = small.environment("SOFTGPU_MEMORY_MIB", "8").run(&binary("demo"), []);
         assert_eq!((profiled.ended.code(), &profiled.ended.stdout), (0, &expected), "{:#?}", profiled.ended);
         for row in profiled.dispatches() {
             assert_eq!(row.outcome, outcome, "{row:#?}");
@@ -120,7 +120,8 @@ fn invariant_4_nothing_is_restored_into_another_generation() {
 fn invariant_5_no_more_than_the_footprint_is_held() {
     let Some(executable) = hip("many_allocations") else { return };
     for restore in ["observed", "full"] {
-        let profiled = Profile::new().passes(3).options(["--restore", restore]).run(&executable, []);
+        let profile = Profile::new().passes(3).window("kernel").options(["--restore", restore]);
+        let profiled = profile.run(&executable, []);
         let rows = profiled.dispatches();
         assert!(!rows.is_empty());
         for row in rows {
@@ -129,19 +130,34 @@ fn invariant_5_no_more_than_the_footprint_is_held() {
             assert!(held > 0 && held <= 2 * row.bytes.footprint + (1 << 20), "{restore}: {held} of {:#?}", row.bytes);
         }
     }
+    // A batch window also holds what the program's own run left.
+    let profiled = Profile::new().passes(3).window("batch").run(&executable, []);
+    let windows = Reader::open(&profiled.file).and_then(|reader| reader.windows());
+    let windows = windows.unwrap_or_else(|error| panic!("{error}"));
+    assert!(!windows.is_empty());
+    for window in windows {
+        let Bytes { device_held: held, footprint, write_set, .. } = window.bytes;
+        assert!(held <= 2 * (footprint + write_set) + (1 << 20), "batch: {held} of {:#?}", window.bytes);
+    }
 }
 
 #[test]
 fn invariant_6_no_deadline_kills_the_program() {
-    // Passes 0 and 1 are kreplay's own, pass 2 is the program's. A kernel that hangs beside keeps the drain from ending.
-    let cases: [(&[&str], &str, &str); 3] = [
-        (&["6", "spin:n=1"], "0", "pass_failed"),
-        (&["6", "spin:n=2"], "0", "pass_failed"),
+    // In a kernel window passes 0 and 1 are kreplay's own, pass 2 is the program's. A kernel that hangs beside keeps the
+    // drain from ending.
+    let cases: [(&str, &[&str], &str, &str); 6] = [
+        ("kernel", &["6", "spin:n=1"], "0", "pass_failed"),
+        ("kernel", &["6", "spin:n=2"], "0", "pass_failed"),
         // Not selected, so that it is the program's own launch that hangs.
-        (&["6", "spin:n=1", "beside"], "3", "drain_timeout"),
+        ("kernel", &["6", "spin:n=1", "beside"], "3", "drain_timeout"),
+        // The third launch ends the first batch window: before it runs, two launches are replayed three times.
+        ("batch", &["6", "spin:n=1"], "0", "pass_failed"),
+        ("batch", &["6", "spin:n=6"], "0", "pass_failed"),
+        ("batch", &["6", "spin:n=1", "beside"], "3", "drain_timeout"),
     ];
-    for (arguments, skip, reason) in cases {
-        let profile = Profile::new().passes(3).options(["--pass-deadline", "300", "--drain-deadline", "300"]);
+    for (window, arguments, skip, reason) in cases {
+        let profile = Profile::new().passes(3).window(window).options(["--window-kernels", "2"]);
+        let profile = profile.options(["--pass-deadline", "300", "--drain-deadline", "300"]);
         let profiled = profile.options(["--skip", skip]).run(&binary("steady"), arguments.iter().copied());
         assert_eq!(profiled.ended.code(), 0, "{arguments:?}: {:#?}", profiled.ended);
         assert_eq!(profiled.ended.stdout.matches(" ok\n").count(), 6, "{arguments:?}: {:#?}", profiled.ended);

@@ -1,5 +1,5 @@
-//! Every test program, at every level of optimisation: profiled with 1, 2, 3 and 5 passes it prints what it prints
-//! plain, and ends alike.
+//! Every test program, at every level of optimisation: profiled with 1, 2, 3 and 5 passes, in batch windows and in kernel
+//! windows, it prints what it prints plain, and ends alike.
 
 use kreplay_store::DispatchRow;
 use kreplay_tests::{OPTIMISATIONS, Profile, Program, build, missing, plain, programs, run, skipped};
@@ -30,8 +30,11 @@ fn checked(program: &Program, optimisation: &str) -> Result<(), Failed> {
     if expected.code() != 0 || expected.stdout.is_empty() {
         return Err(format!("the plain run is wrong: {expected:#?}").into());
     }
-    for passes in PASSES {
-        let profiled = Profile::new().passes(passes).run(&executable, []);
+    // Batch windows, the default, at every level of optimisation; kernel windows at one.
+    let kernel = if optimisation == "-O2" { PASSES.as_slice() } else { &[] };
+    let kernel = kernel.iter().map(|passes| (*passes, "kernel"));
+    for (passes, window) in PASSES.map(|passes| (passes, "auto")).into_iter().chain(kernel) {
+        let profiled = Profile::new().passes(passes).window(window).run(&executable, []);
         if profiled.ended.code() != 0 || profiled.ended.stdout != expected.stdout {
             return Err(format!("with {passes} passes: {:#?}\nplain: {expected:#?}", profiled.ended).into());
         }

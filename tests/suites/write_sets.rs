@@ -1,19 +1,34 @@
-//! The write set that kreplay finds is the software GPU's own, chunk by chunk, for every dispatch of every program.
+//! The write set that kreplay finds is the software GPU's own, chunk by chunk: for every dispatch of every program in
+//! kernel windows, for every window of every program in batch windows.
 
-use kreplay_tests::{Profile, Program, build, compare_write_sets, missing, programs, read_oracle, skipped};
+use kreplay_protocol::WindowKind;
+use kreplay_tests::{
+    Profile, Program, build, compare_window_write_sets, compare_write_sets, missing, programs, read_oracle, skipped,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// Programs whose kernels all reach memory of the host, and so never go into batch windows.
+const HOST_MEMORY: [&str; 2] = ["managed", "pinned"];
+
 fn main() {
-    let trials = programs().into_iter().map(|program| Trial::test(program.name.clone(), move || checked(&program)));
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
+    let mut trials = Vec::new();
+    for program in programs() {
+        let (name, own) = (program.name.clone(), program.clone());
+        trials.push(Trial::test(format!("{name} kernel"), move || kernel_windows(&own)));
+        for passes in [2, 3, 5] {
+            let own = program.clone();
+            trials.push(Trial::test(format!("{name} batch {passes}"), move || batch_windows(&own, passes)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn checked(program: &Program) -> Result<(), Failed> {
+fn kernel_windows(program: &Program) -> Result<(), Failed> {
     if let Some(why) = missing() {
         skipped(&why);
         return Ok(());
     }
-    let profile = Profile::new().passes(3).write_sets();
+    let profile = Profile::new().passes(3).window("kernel").write_sets();
     let oracle = profile.path("oracle");
     let profiled = profile.environment("SOFTGPU_ORACLE", &oracle).run(&build(program, "-O2"), []);
     if profiled.ended.code() != 0 {
@@ -23,6 +38,31 @@ fn checked(program: &Program) -> Result<(), Failed> {
     let compared = compare_write_sets(&dispatches, &read_oracle(&oracle));
     if compared == 0 || compared != dispatches.len() {
         return Err(format!("{compared} of {} dispatches were compared: {dispatches:#?}", dispatches.len()).into());
+    }
+    Ok(())
+}
+
+fn batch_windows(program: &Program, passes: u32) -> Result<(), Failed> {
+    if let Some(why) = missing() {
+        skipped(&why);
+        return Ok(());
+    }
+    let profile = Profile::new().passes(passes).write_sets();
+    let oracle = profile.path("oracle");
+    let profiled = profile.environment("SOFTGPU_ORACLE", &oracle).run(&build(program, "-O2"), []);
+    if profiled.ended.code() != 0 {
+        return Err(format!("{:#?}", profiled.ended).into());
+    }
+    let dispatches = profiled.dispatches();
+    let compared = compare_window_write_sets(&dispatches, &read_oracle(&oracle));
+    let batch = dispatches.iter().filter(|row| row.window_kind == Some(WindowKind::Batch)).count();
+    let expected = if HOST_MEMORY.contains(&program.name.as_str()) { 0 } else { dispatches.len() };
+    if batch != expected || (compared == 0) != (expected == 0) {
+        return Err(format!(
+            "{compared} windows with {batch} of {} dispatches were compared: {dispatches:#?}",
+            dispatches.len()
+        )
+        .into());
     }
     Ok(())
 }

@@ -9,7 +9,25 @@ use serde::Deserialize;
 /// What `kreplay report --format json` gives, as far as the demo needs it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Summary {
+    run: Run,
     dispatches: Vec<Dispatch>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Run {
+    windows: Vec<Window>,
+}
+
+/// What was moved, and where the time went: it belongs to a window, whose launches share it.
+#[derive(Debug, Deserialize)]
+struct Window {
+    id: u64,
+    dispatches: u64,
+    footprint_bytes: u64,
+    write_set_bytes: u64,
+    captured_bytes: u64,
+    restored_bytes: u64,
+    phases_us: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -18,12 +36,7 @@ struct Dispatch {
     outcome: String,
     reason: Option<String>,
     passes: u64,
-    footprint_bytes: u64,
-    write_set_bytes: u64,
-    captured_bytes: u64,
-    restored_bytes: u64,
     divergent: bool,
-    phases_us: BTreeMap<String, f64>,
     counters: Vec<Counter>,
 }
 
@@ -57,8 +70,6 @@ impl Summary {
                 failures.push(format!("{kernel} was not replayed but {} ({reason})", dispatch.outcome));
             } else if dispatch.passes < 2 {
                 failures.push(format!("{kernel} ran in one pass"));
-            } else if dispatch.write_set_bytes == 0 {
-                failures.push(format!("nothing that {kernel} wrote was noticed"));
             }
             if dispatch.divergent {
                 failures.push(format!("{kernel} did other work in one of its passes"));
@@ -67,11 +78,18 @@ impl Summary {
                 failures.push(format!("{kernel} has no counters"));
             }
         }
+        for window in self.run.windows.iter().filter(|window| window.write_set_bytes == 0) {
+            failures.push(format!("nothing that was written in window {} was noticed", window.id));
+        }
+        let held: u64 = self.sum(|window| window.dispatches);
+        if held != self.dispatches.len() as u64 {
+            failures.push(format!("the windows held {held} of {} kernels", self.dispatches.len()));
+        }
         failures
     }
 
-    fn sum(&self, of: impl Fn(&Dispatch) -> u64) -> u64 {
-        self.dispatches.iter().map(of).sum()
+    fn sum(&self, of: impl Fn(&Window) -> u64) -> u64 {
+        self.run.windows.iter().map(of).sum()
     }
 }
 
@@ -82,23 +100,27 @@ impl fmt::Display for Summary {
         let simulated = self.dispatches.iter().flat_map(|dispatch| &dispatch.counters).all(|counter| counter.simulated);
         writeln!(
             f,
-            "{replayed} of {count} kernels replayed, {} passes in all{}.",
-            self.sum(|dispatch| dispatch.passes),
+            "{replayed} of {count} kernels replayed in {}, {} passes in all{}.",
+            match self.run.windows.len() {
+                1 => "one window".to_owned(),
+                windows => format!("{windows} windows"),
+            },
+            self.dispatches.iter().map(|dispatch| dispatch.passes).sum::<u64>(),
             if simulated { "; every counter value is simulated" } else { "" }
         )?;
-        let (footprint, written) = (self.sum(|d| d.footprint_bytes), self.sum(|d| d.write_set_bytes));
+        let (footprint, written) = (self.sum(|w| w.footprint_bytes), self.sum(|w| w.write_set_bytes));
         writeln!(
             f,
-            "Memory, summed over the kernels: {} could have been written, {} was; {} was copied to take snapshots, {} \
+            "Memory, summed over the windows: {} could have been written, {} was; {} was copied to take snapshots, {} \
              was put back.",
             mib(footprint),
             mib(written),
-            mib(self.sum(|d| d.captured_bytes)),
-            mib(self.sum(|d| d.restored_bytes))
+            mib(self.sum(|w| w.captured_bytes)),
+            mib(self.sum(|w| w.restored_bytes))
         )?;
-        write!(f, "Time, summed over the kernels:")?;
+        write!(f, "Time, summed over the windows:")?;
         for phase in PHASES {
-            let time: f64 = self.dispatches.iter().filter_map(|dispatch| dispatch.phases_us.get(phase)).sum();
+            let time: f64 = self.run.windows.iter().filter_map(|window| window.phases_us.get(phase)).sum();
             write!(f, " {phase} {:.1} ms{}", time / 1e3, if phase == "commit" { "." } else { "," })?;
         }
         Ok(())
@@ -114,13 +136,21 @@ mod tests {
     use super::*;
 
     fn report(outcome: &str, passes: u64, divergent: bool) -> Summary {
+        whole(outcome, passes, divergent, 1, 4096)
+    }
+
+    fn whole(outcome: &str, passes: u64, divergent: bool, held: u64, written: u64) -> Summary {
         let dispatch = serde_json::json!({
-            "id": 1, "kernel": "advance", "outcome": outcome, "reason": null, "passes": passes,
-            "footprint_bytes": 8192, "write_set_bytes": 4096, "captured_bytes": 8192, "restored_bytes": 4096,
-            "divergent": divergent, "phases_us": {"drain": 1.0, "passes": 2.0},
+            "id": 1, "kernel": "advance", "outcome": outcome, "reason": null, "passes": passes, "divergent": divergent,
             "counters": [{"name": "SQ_WAVES", "pass": 0, "value": 4, "unit": "", "simulated": true}]
         });
-        Summary::from_json(&serde_json::json!({"version": 1, "dispatches": [dispatch]}).to_string()).expect("complete")
+        let window = serde_json::json!({
+            "id": 7, "dispatches": held, "footprint_bytes": 8192, "write_set_bytes": written, "captured_bytes": 8192,
+            "restored_bytes": 4096, "phases_us": {"drain": 1.0, "passes": 2.0}
+        });
+        let run = serde_json::json!({"windows": [window]});
+        let whole = serde_json::json!({"version": 1, "run": run, "dispatches": [dispatch]});
+        Summary::from_json(&whole.to_string()).expect("complete")
     }
 
     #[test]
@@ -133,14 +163,19 @@ mod tests {
         assert!(report("declined", 0, false).failures()[0].contains("not replayed"));
         assert!(report("replayed", 1, false).failures()[0].contains("one pass"));
         assert!(report("replayed", 3, true).failures()[0].contains("other work"));
-        let nothing = Summary::from_json(r#"{"dispatches": []}"#).expect("complete");
+        assert!(whole("replayed", 3, false, 1, 0).failures()[0].contains("nothing that was written in window 7"));
+        assert!(whole("replayed", 3, false, 2, 9).failures()[0].contains("held 2 of 1 kernels"));
+        let nothing = Summary::from_json(r#"{"run": {"windows": []}, "dispatches": []}"#).expect("complete");
         assert_eq!(nothing.failures(), ["no kernel was seen"]);
     }
 
     #[test]
     fn the_text_tells_copies_and_times() {
         let text = report("replayed", 3, false).to_string();
-        assert!(text.contains("1 of 1 kernels replayed, 3 passes in all; every counter value is simulated."), "{text}");
+        assert!(
+            text.contains("1 of 1 kernels replayed in one window, 3 passes in all; every counter value is simulated."),
+            "{text}"
+        );
         assert!(text.contains("0.01 MiB could have been written, 0.00 MiB was"), "{text}");
         assert!(text.contains("passes 0.0 ms"), "{text}");
     }

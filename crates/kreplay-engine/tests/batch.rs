@@ -491,7 +491,8 @@ impl Filter for NotCopies {
 }
 
 fn member<'a>(key: u64, work: Work, traits: Traits) -> Member<'a, Work> {
-    Member { info: kreplay_engine::DispatchInfo { traits, ..info(key) }, record: Box::new(move || Ok(work)) }
+    let info = kreplay_engine::DispatchInfo { traits, ..info(key) };
+    Member { info, operation: false, record: Box::new(move || Ok(work)) }
 }
 
 #[test]
@@ -557,6 +558,37 @@ fn a_submission_that_cannot_be_recorded_runs_outside_of_windows_and_says_why() {
     let short = BatchLimits { dispatches: 1, ..BatchLimits::default() };
     assert_eq!(reasons(Settings { batch: short, ..batch(2) }, Traits::default()), (multi, multi));
     assert_eq!(reasons(settings(2), Traits::default()), (multi, multi), "kernel windows hold one launch each");
+}
+
+#[test]
+fn a_memory_operation_among_them_is_recorded_and_never_counted() {
+    let setup = setup(batch(2), None);
+    let before = setup.word();
+    let operation = Member { operation: true, ..member(1, add(setup.region, 4), Traits::default()) };
+    let guard = setup.engine.submission(vec![member(1, add(setup.region, 1), Traits::default()), operation]);
+    [1, 4].into_iter().for_each(|value| setup.agent.program_launch(0, &add(setup.region, value)));
+    drop(guard);
+    setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    assert_eq!((setup.word(), setup.log.not_selected()), (before + 5, 0));
+    assert_eq!(setup.closings(), [(1, 1, ClosingReason::Exit)]);
+    assert!(setup.log.take_dispatches().iter().all(|record| record.divergence.is_none()));
+}
+
+#[test]
+fn what_no_recorded_work_needs_is_freed_without_closing_the_window() {
+    let setup = setup(batch(2), None);
+    for kind in [RegionKind::KernelArguments, RegionKind::Host { copyable: false }, RegionKind::Device] {
+        let range = Range::new(setup.agent.program_allocate(64), 64);
+        setup.engine.region_born(Region { range, kind, writers: Writers::Others });
+        setup.launch(1);
+        drop(setup.engine.region_retire(range.base).unwrap());
+        setup.agent.program_free(range.base);
+    }
+    assert!(setup.engine.region_retire(0x10).is_none(), "nothing is there");
+    setup.launch(1);
+    setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Unrecordable), (1, 0, ClosingReason::Exit)]);
+    assert!(setup.log.take_dispatches().iter().all(|record| record.divergence.is_none()));
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Setup {
             .map(|node| match node {
                 Node::Kernel(key, traits) => {
                     let (info, work) = (DispatchInfo { traits: *traits, ..info(*key) }, self.work(node));
-                    GraphNode::Kernel(Member { info, record: Box::new(move || Ok(work)) })
+                    GraphNode::Kernel(Member { info, operation: false, record: Box::new(move || Ok(work)) })
                 }
                 Node::Set => {
                     let work = self.work(node);
@@ -243,10 +243,12 @@ fn what_cannot_be_recorded_says_which_node() {
     // A memory operation that turns out not to be one that can be done again, and a kernel that cannot be described.
     let setup = setup(batch(2), None);
     let bad = GraphNode::Operation { kind: "copy", record: Box::new(|| None) };
-    let good = |key| GraphNode::Kernel(Member { info: info(key), record: Box::new(|| Ok(Work::new(|_| {}))) });
+    let good = |key| {
+        GraphNode::Kernel(Member { info: info(key), operation: false, record: Box::new(|| Ok(Work::new(|_| {}))) })
+    };
     drop(setup.engine.dispatch_graph(vec![good(1), bad]));
     let record = Box::new(|| Err(Decline::UnknownArguments));
-    drop(setup.engine.dispatch_graph(vec![GraphNode::Kernel(Member { info: info(3), record })]));
+    drop(setup.engine.dispatch_graph(vec![GraphNode::Kernel(Member { info: info(3), operation: false, record })]));
     let unknown = declined("the kernel node kernel3 declines: unknown_arguments");
     assert_eq!(setup.outcomes(), [(1, declined("a copy node cannot be recorded")), (3, unknown)]);
 }

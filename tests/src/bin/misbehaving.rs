@@ -3,12 +3,14 @@
 //! had to leave.
 //!
 //! ```text
-//! misbehaving PASSES LAUNCHES SEED
+//! misbehaving PASSES LAUNCHES SEED [BATCH]
 //! launch 0 fault none pass 0 memory ok
 //! ```
 //!
-//! PASSES is how often each launch will run under the profile; `pass` is the one that the fault is meant for. Exit
-//! code 0, whatever memory held: the suite judges.
+//! PASSES is how often each launch will run under the profile; `pass` is the one that the fault is meant for. With BATCH
+//! (1) it unloads a module after each launch, which ends a batch window, while the fault is still in: the first run is the
+//! program's own then. What memory held before that must still be there behind it, or the program fails. Else the exit code
+//! is 0, whatever memory held: the suite judges.
 
 use std::error::Error;
 
@@ -63,11 +65,16 @@ struct State {
     guard: Memory,
     expected_guard: Vec<u32>,
     random: u64,
+    batch: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let numbers: Vec<u64> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
-    let [passes, launches, seed] = numbers[..] else { return Err("usage: misbehaving PASSES LAUNCHES SEED".into()) };
+    let (passes, launches, seed, batch) = match numbers[..] {
+        [passes, launches, seed] => (passes, launches, seed, false),
+        [passes, launches, seed, batch] => (passes, launches, seed, batch == 1),
+        _ => return Err("usage: misbehaving PASSES LAUNCHES SEED [BATCH]".into()),
+    };
     let gpu = Gpu::open()?;
     let module = Module::load(&gpu)?;
     let kernel = module.kernel(&gpu, "advance")?;
@@ -77,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     gpu.upload(data, &expected_data)?;
     gpu.upload(guard, &expected_guard)?;
     let switches = Switches::find()?;
-    let mut state = State { gpu, kernel, switches, data, expected_data, guard, expected_guard, random: seed };
+    let mut state = State { gpu, kernel, switches, data, expected_data, guard, expected_guard, random: seed, batch };
     for launch in 0..launches {
         let fault = FAULTS[state.random(FAULTS.len() as u64) as usize];
         let pass = state.random(passes);
@@ -91,6 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 impl State {
     /// Launches once under a fault; tells whether memory is right, and corrects what is expected next to what is there.
     fn launch(&mut self, fault: Fault, pass: u64) -> Result<bool, Box<dyn Error>> {
+        let ender = if self.batch { Some(Module::load(&self.gpu)?) } else { None };
         let place = self.random(GUARD as u64) as usize;
         let (nth, kernel) = (pass + 1, self.kernel.object);
         let address = self.guard.address() + 4 * place as u64;
@@ -114,6 +122,13 @@ impl State {
         let arguments = [Argument::Memory(self.data), Argument::Word(WORDS as u32)];
         let launch = self.gpu.launch(&self.kernel, WORDS as u32, &arguments)?;
         self.gpu.wait(launch)?;
+        if let Some(ender) = ender {
+            let before = (self.gpu.download(self.data, WORDS)?, self.gpu.download(self.guard, GUARD)?);
+            ender.unload(&self.gpu);
+            if before != (self.gpu.download(self.data, WORDS)?, self.gpu.download(self.guard, GUARD)?) {
+                return Err("the end of a window changed memory".into());
+            }
+        }
         self.switches.clear();
         for word in &mut self.expected_data {
             *word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

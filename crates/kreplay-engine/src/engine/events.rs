@@ -39,7 +39,9 @@ impl<A: Agent> Engine<A> {
     /// thread is open. `None` when no such region is known.
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
         // What a batch window recorded may need it.
-        self.close_or_spoil();
+        if lock(&self.inventory).is_in_batch(base) {
+            self.close_or_spoil();
+        }
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
         Some(Retired(retired))

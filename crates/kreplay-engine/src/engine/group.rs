@@ -13,6 +13,8 @@ use std::time::Duration;
 pub struct Member<'a, W> {
     /// The launch.
     pub info: DispatchInfo,
+    /// It is a memory operation, done by a kernel: recorded, and never counted.
+    pub operation: bool,
     /// Makes what the agent can submit again, as for [`Engine::dispatch`].
     pub record: Box<dyn FnOnce() -> Result<W, Decline> + 'a>,
 }
@@ -31,7 +33,10 @@ impl<A: Agent> Engine<A> {
     /// declines: with a reason of its own, or with `multi_packet`.
     pub fn submission(self: &Arc<Self>, members: Vec<Member<'_, A::Work>>) -> RunGuard<A> {
         let start = self.process.elapsed();
-        let selected: Vec<Option<DispatchId>> = members.iter().map(|member| self.select(&member.info.kernel)).collect();
+        let selected: Vec<Option<DispatchId>> = members
+            .iter()
+            .map(|member| if member.operation { None } else { self.select(&member.info.kernel) })
+            .collect();
         let infos: Vec<DispatchInfo> = members.iter().map(|member| member.info.clone()).collect();
         let (at, refusal) = match self.record_members(start, members, &selected) {
             Ok(guard) => return guard,
@@ -70,7 +75,9 @@ impl<A: Agent> Engine<A> {
             if member.info.traits.own_window {
                 return Err(all("one of the launches needs a window of its own"));
             }
-            if selected.is_none() {
+            if member.operation {
+                // Its `record` knows whether it can be done again.
+            } else if selected.is_none() {
                 let reason = self.unrecordable(&member.info);
                 reason.map_or(Ok(()), |reason| Err(refused(reason.into())))?;
             } else {

@@ -125,7 +125,12 @@ impl Inventory {
     /// memory is not put back; launches that reach it have windows of their own
     /// ([`own_window`](crate::Traits::own_window)).
     pub(crate) fn captured_in_batch(&self) -> impl Iterator<Item = &Live> {
-        self.captured().filter(|live| !matches!(live.region.kind, RegionKind::Host { .. }))
+        self.captured().filter(|live| is_in_batch(live))
+    }
+
+    /// Whether recorded work of a batch window may reach the region with this base.
+    pub(crate) fn is_in_batch(&self, base: u64) -> bool {
+        self.regions.get(&base).is_some_and(|live| live.treatment == Treatment::Captured && is_in_batch(live))
     }
 
     /// The region that holds an address.
@@ -173,6 +178,10 @@ impl Inventory {
             .map(|(base, _)| *base)
             .collect()
     }
+}
+
+fn is_in_batch(live: &Live) -> bool {
+    !matches!(live.region.kind, RegionKind::Host { .. })
 }
 
 #[cfg(test)]

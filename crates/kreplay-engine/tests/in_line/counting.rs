@@ -85,7 +85,7 @@ fn only_limits_policies_and_the_end_close_it() {
     setup.launch(&collective);
     setup.launch(&DispatchInfo { traits: Traits { own_window: true, ..Traits::default() }, ..info(5) });
     // Several in one submission: no fence fits between them.
-    let member = Member { info: info(7), record: Box::new(|| panic!("nothing is recorded")) };
+    let member = Member { info: info(7), operation: false, record: Box::new(|| panic!("nothing is recorded")) };
     drop(setup.engine.submission(vec![member]));
     assert_eq!(setup.closings(), [], "it is open all the time");
     let graph = DispatchInfo { traits: Traits { decline: Some(Decline::GraphLaunch), ..Traits::default() }, ..info(9) };

@@ -45,6 +45,9 @@ pub(crate) const ALLOCATION_EXECUTABLE: u32 = 4;
 /// `HSA_EXT_POINTER_TYPE_HSA`.
 pub(crate) const POINTER_HSA: u32 = 1;
 
+/// `HSA_EXT_POINTER_TYPE_LOCKED`.
+pub(crate) const POINTER_LOCKED: u32 = 2;
+
 /// `HSA_QUEUE_TYPE_MULTI`.
 pub(crate) const QUEUE_MULTI: u32 = 0;
 /// `HSA_QUEUE_TYPE_COOPERATIVE`.

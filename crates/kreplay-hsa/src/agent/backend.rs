@@ -5,7 +5,7 @@ use super::own::{Own, Shape};
 use super::pools::PoolInfo;
 use super::program::ProgramWork;
 use super::tasks::{self, Table};
-use super::work::HsaWork;
+use super::work::{Again, HsaWork};
 use crate::abi::{AGENT_INFO_MEMORY_AVAILABLE, ALLOCATION_EXECUTABLE, AgentHandle, Packet, Pool, Signal, Ticks};
 use crate::counters::SharedBuffer;
 use crate::tables::Api;
@@ -343,7 +343,19 @@ impl Agent for HsaAgent {
     }
 
     fn submit(&self, work: &HsaWork) -> Result<(), AgentError> {
-        self.own()?.push(&[work.packet()])
+        match work.again() {
+            Again::Packet(packet) => self.own()?.push(&[packet]),
+            Again::Moves(moves) => self.copy(moves),
+            Again::Nothing => Ok(()),
+        }
+    }
+
+    fn records(&self) -> bool {
+        true
+    }
+
+    fn work_bytes(&self, work: &HsaWork) -> u64 {
+        work.bytes()
     }
 
     fn drain(&self, deadline: Instant) -> Result<(), AgentError> {

@@ -8,7 +8,7 @@ use super::kernels::{self, Kernel as Loaded};
 use super::pools::pools_of;
 use super::program::{Pause, QueueWork};
 use super::ring::Ring;
-use super::work::HsaWork;
+use super::work::{Again, HsaWork};
 use crate::abi::{
     AGENT_INFO_COMPUTE_UNITS, AGENT_INFO_DEVICE, AgentHandle, DEVICE_GPU, Dispatch, Executable, Status, TYPE_DISPATCH,
     ordered,
@@ -243,12 +243,12 @@ impl Rig for SoftRig {
 
     fn work(&self, kernel: &Kernel) -> HsaWork {
         let (dispatch, bytes) = self.prepare(kernel);
-        HsaWork::record(&self.agent, &dispatch, &bytes).expect("the dispatch can be recorded")
+        HsaWork::record(&self.agent, &dispatch, &bytes, &[]).expect("the dispatch can be recorded")
     }
 
     fn launch(&self, kernel: &Kernel) {
         let work = self.work(kernel);
-        let mut packet = work.packet();
+        let Again::Packet(mut packet) = work.again() else { unreachable!("the suite records dispatches") };
         // SAFETY: the counter lives as long as this rig.
         unsafe { (self.runtime.api.signal_add)(self.pending.pending, 1) };
         packet.set_completion(self.pending.pending);

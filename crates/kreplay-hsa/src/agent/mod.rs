@@ -33,6 +33,7 @@ mod work;
 pub(crate) use backend::Gpu;
 pub use backend::HsaAgent;
 pub use work::HsaWork;
+pub(crate) use work::{Saved, Valid};
 
 pub(crate) use pools::{PoolInfo, pools_of};
 pub(crate) use program::{Pause, ProgramWork, QueueWork};

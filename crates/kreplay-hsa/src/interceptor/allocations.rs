@@ -20,7 +20,7 @@ use super::state::{Backend, backend};
 use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
 use crate::agent::PoolInfo;
 use kreplay_engine::{Range, Region, RegionKind, Retired, Writers};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -44,11 +44,19 @@ pub(super) struct Allocation {
 
 /// Live allocations by address.
 #[derive(Default)]
-pub(crate) struct Allocations(Mutex<BTreeMap<u64, Allocation>>);
+pub(crate) struct Allocations {
+    live: Mutex<BTreeMap<u64, Allocation>>,
+    /// Those whose free waits for the end of a window.
+    held: Mutex<BTreeSet<u64>>,
+}
 
 impl Allocations {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Allocation>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The allocation around `address`.
@@ -296,17 +304,63 @@ pub(super) unsafe extern "C" fn pool_allocate(
     status
 }
 
-/// An allocation failed: gives back what the engine holds idle. Whether that was anything.
+/// An allocation failed: gives back what the engine holds idle, and what the program has freed within an open window.
+/// Whether that was anything.
 fn make_room(backend: &Backend, pool: Pool) -> bool {
     let Some(pool) = backend.pool(pool.handle) else { return false };
-    backend.unit(pool.owner).is_some_and(|unit| unit.engine.release_idle() != 0)
+    let Some(unit) = backend.unit(pool.owner) else { return false };
+    let held = !backend.allocations.held().is_empty();
+    if held {
+        unit.engine.close_window();
+    }
+    unit.engine.release_idle() != 0 || held
 }
 
 /// `hsa_amd_memory_pool_free`.
 pub(super) unsafe extern "C" fn pool_free(address: *mut c_void) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
+    if backend.is_on() {
+        match guard("a free", || hold_back(backend, address as u64), || Held::Not) {
+            Held::Now => return Status::SUCCESS,
+            Held::Before => return Status::INVALID_ALLOCATION,
+            Held::Not => {}
+        }
+    }
     // SAFETY: the program's own argument.
     freeing(backend, address, || unsafe { (backend.api.pool_free)(address) })
+}
+
+/// Whether a free waits for the end of a batch window.
+enum Held {
+    /// It does.
+    Now,
+    /// An earlier free of the same memory does: the program frees it twice.
+    Before,
+    /// It does not.
+    Not,
+}
+
+/// What a batch window has recorded may need the memory: then it is freed when the window is over.
+fn hold_back(backend: &'static Backend, base: u64) -> Held {
+    if backend.allocations.held().contains(&base) {
+        return Held::Before;
+    }
+    let Some(allocation) = backend.allocations.around(base) else { return Held::Not };
+    let Some(owner) = allocation.owner.filter(|_| allocation.range.base == base) else { return Held::Not };
+    let free = Box::new(move || {
+        backend.allocations.held().remove(&base);
+        let address = base as *mut c_void;
+        // SAFETY: the program freed this, and has been told that it is free.
+        freeing(backend, address, || unsafe { (backend.api.pool_free)(address) });
+    });
+    backend.allocations.held().insert(base);
+    match backend.units()[owner].engine.hold_free(free) {
+        Ok(()) => Held::Now,
+        Err(_) => {
+            backend.allocations.held().remove(&base);
+            Held::Not
+        }
+    }
 }
 
 /// `hsa_memory_allocate`. A region's handle is its pool's.

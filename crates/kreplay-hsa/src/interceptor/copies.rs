@@ -6,11 +6,12 @@
 //! fall.
 
 use super::guard;
+use super::recording::{Effect, Ending};
 use super::state::{Backend, backend};
 use crate::abi::{AgentHandle, CONDITION_LT, Dim3, PitchedPointer, ProfilingTime, Signal, Status, set_ticks, ticks};
 use crate::agent::{HsaAgent, create_signal};
 use crate::tables::Api;
-use kreplay_engine::{Range, RunGuard};
+use kreplay_engine::{Range, RegionKind, RunGuard};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,8 @@ struct Copy {
     program: Signal,
     /// The GPUs that it touches.
     units: Vec<usize>,
+    /// What a batch window that recorded it waits for.
+    ending: Ending,
 }
 
 impl Copies {
@@ -63,13 +66,23 @@ impl Backend {
         (0..self.units().len()).filter(|index| agents.contains(&self.units()[*index].handle())).collect()
     }
 
-    /// Holds the engines of these GPUs while something is submitted that writes `written`.
-    fn hold(&self, units: &[usize], written: Range) -> Vec<RunGuard<HsaAgent>> {
+    /// Holds the engines of these GPUs while something is submitted that writes `written`. `effect` tells what that does,
+    /// where it is done by one of them.
+    fn hold(
+        &self,
+        units: &[usize],
+        written: Range,
+        effect: impl Fn(usize) -> Effect,
+    ) -> (Vec<RunGuard<HsaAgent>>, Ending) {
+        if let [unit] = units {
+            let (held, ending) = self.hold_for(*unit, effect(*unit), written);
+            return (vec![held], ending);
+        }
         let held: Vec<_> = units.iter().map(|index| self.units()[*index].engine.operation()).collect();
         for unit in self.units() {
             unit.engine.region_written(written);
         }
-        held
+        (held, Ending::default())
     }
 
     /// Submits a copy; `original` is given the completion signal to use.
@@ -77,6 +90,7 @@ impl Backend {
         &'static self,
         agents: &[AgentHandle],
         written: Range,
+        effect: impl Fn(usize) -> Effect,
         completion: Signal,
         original: impl Fn(Signal) -> Status,
     ) -> Status {
@@ -84,13 +98,19 @@ impl Backend {
         if units.is_empty() || !self.is_on() {
             return original(completion);
         }
-        let held = self.hold(&units, written);
-        let Some(ours) = self.copies.acquire() else { return original(completion) };
+        let Some(ours) = self.copies.acquire() else {
+            // Without a signal of ours nobody knows when it has ended.
+            let (held, _) = self.hold(&units, written, |_| Effect::Other);
+            let status = original(completion);
+            drop(held);
+            return status;
+        };
+        let (held, ending) = self.hold(&units, written, effect);
         for index in &units {
             self.units()[*index].agent.program().copy_begins();
         }
         let status = original(ours);
-        let copy = Box::new(Copy { backend: self, ours, program: completion, units });
+        let copy = Box::new(Copy { backend: self, ours, program: completion, units, ending });
         if !status.is_ok() {
             lock(&self.copies.signals).push(copy.ours);
             copy.forget();
@@ -123,7 +143,8 @@ impl Copy {
         }
     }
 
-    fn complete(self, value: i64) {
+    fn complete(mut self, value: i64) {
+        let ending = std::mem::take(&mut self.ending);
         let Self { backend, ours, program, .. } = self;
         let api = &backend.api;
         if program.handle != 0 {
@@ -132,6 +153,9 @@ impl Copy {
             if unsafe { (api.async_copy_time)(ours, &raw mut time) }.is_ok() {
                 lock(&backend.copies.times).insert(program.handle, time);
             }
+        }
+        if value >= 0 {
+            ending.succeeded();
         }
         self.forget();
         // SAFETY: the program keeps its signal until the copy has completed; ours is live.
@@ -174,7 +198,8 @@ pub(super) unsafe extern "C" fn async_copy(
         unsafe { (backend.api.async_copy)(to, to_agent, from, from_agent, bytes, count, after, completion) }
     };
     let written = Range::new(to as u64, bytes as u64);
-    backend.copy(&[to_agent, from_agent], written, completion, original)
+    let effect = |unit| backend.effect(unit, to as u64, from as u64, bytes as u64);
+    backend.copy(&[to_agent, from_agent], written, effect, completion, original)
 }
 
 /// `hsa_amd_memory_async_copy_on_engine`.
@@ -198,7 +223,8 @@ pub(super) unsafe extern "C" fn async_copy_on_engine(
         unsafe { copy(to, to_agent, from, from_agent, bytes, count, after, completion, engine, force) }
     };
     let written = Range::new(to as u64, bytes as u64);
-    backend.copy(&[to_agent, from_agent], written, completion, original)
+    let effect = |unit| backend.effect(unit, to as u64, from as u64, bytes as u64);
+    backend.copy(&[to_agent, from_agent], written, effect, completion, original)
 }
 
 /// `hsa_amd_memory_async_copy_rect`.
@@ -238,7 +264,11 @@ pub(super) unsafe extern "C" fn async_copy_rect(
     }
     // SAFETY: the runtime reads the same three structures.
     let written = unsafe { rect(&*to, &*to_offset, &*range) };
-    backend.copy(&[agent], written, completion, original)
+    let effect = |_| match backend.allocations.around(written.base) {
+        Some(target) if target.kind == (RegionKind::Host { copyable: false }) => Effect::Reads,
+        _ => Effect::Other,
+    };
+    backend.copy(&[agent], written, effect, completion, original)
 }
 
 /// Everything between the first and the last byte of a rectangle.
@@ -255,27 +285,33 @@ fn rect(pointer: &PitchedPointer, offset: &Dim3, range: &Dim3) -> Range {
 /// `hsa_memory_copy`: over when it returns.
 pub(super) unsafe extern "C" fn memory_copy(to: *mut c_void, from: *const c_void, bytes: usize) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    let held = synchronous(backend, &[to as u64, from as u64], Range::new(to as u64, bytes as u64));
+    let written = Range::new(to as u64, bytes as u64);
+    let effect = |unit| backend.effect(unit, to as u64, from as u64, bytes as u64);
     // SAFETY: the program's own arguments.
-    let status = unsafe { (backend.api.memory_copy)(to, from, bytes) };
-    drop(held);
-    status
+    synchronous(backend, &[to as u64, from as u64], written, effect, || unsafe {
+        (backend.api.memory_copy)(to, from, bytes)
+    })
 }
 
 /// `hsa_amd_memory_fill`: over when it returns. `count` words.
 pub(super) unsafe extern "C" fn memory_fill(to: *mut c_void, value: u32, count: usize) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    let held = synchronous(backend, &[to as u64], Range::new(to as u64, count as u64 * 4));
+    let written = Range::new(to as u64, (count as u64).saturating_mul(4));
+    let effect = |unit| backend.fill_effect(unit, to as u64, value, count as u64);
     // SAFETY: the program's own arguments.
-    let status = unsafe { (backend.api.memory_fill)(to, value, count) };
-    drop(held);
-    status
+    synchronous(backend, &[to as u64], written, effect, || unsafe { (backend.api.memory_fill)(to, value, count) })
 }
 
-/// Holds the engines of the GPUs whose memory these addresses are.
-fn synchronous(backend: &Backend, addresses: &[u64], written: Range) -> Vec<RunGuard<HsaAgent>> {
+/// Calls `original` with the engines of the GPUs held whose memory these addresses are.
+fn synchronous(
+    backend: &Backend,
+    addresses: &[u64],
+    written: Range,
+    effect: impl Fn(usize) -> Effect,
+    original: impl FnOnce() -> Status,
+) -> Status {
     if !backend.is_on() {
-        return Vec::new();
+        return original();
     }
     let ours = || {
         let mut units: Vec<usize> = addresses
@@ -285,9 +321,15 @@ fn synchronous(backend: &Backend, addresses: &[u64], written: Range) -> Vec<RunG
             .collect();
         units.sort_unstable();
         units.dedup();
-        backend.hold(&units, written)
+        backend.hold(&units, written, effect)
     };
-    guard("a synchronous copy", ours, Vec::new)
+    let (held, ending) = guard("a synchronous copy", ours, || (Vec::new(), Ending::default()));
+    let status = original();
+    if status.is_ok() {
+        guard("the end of a synchronous copy", || ending.succeeded(), || ());
+    }
+    drop(held);
+    status
 }
 
 /// `hsa_amd_profiling_get_async_copy_time`: the program's signal stands for a copy that ran with ours.

@@ -33,6 +33,11 @@ pub(super) struct Lent<'a> {
 }
 
 impl Backend {
+    /// Whether a launch with these argument bytes has to be lent host memory.
+    pub(super) fn lends(&self, unit: usize, arguments: &[u8]) -> bool {
+        self.allocations.lendable(arguments, unit).iter().any(|allocation| !is_hostcall(allocation))
+    }
+
     /// Lends a GPU's engine the host memory that these argument bytes point into.
     pub(super) fn lend(&self, unit: usize, arguments: &[u8]) -> Lent<'_> {
         let mut lent = Lent { backend: self, unit, allocations: Vec::new() };

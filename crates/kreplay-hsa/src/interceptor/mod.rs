@@ -5,7 +5,7 @@
 //!           ── doorbell ────────────────▶ submission  one handler on the submitting thread: window, or passed on
 //!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
 //!           ── freeze, destroy ─────────▶ code        variables of code objects, names of kernels
-//!           ── copies, fills ───────────▶ copies      held while a window is open; known to be in flight
+//!           ── copies, fills ───────────▶ copies      held while a window is open or recorded; known to be in flight
 //! ```
 //!
 //! Each function here stands in a slot of the runtime's tables ([`mod@install`]); behind it is the runtime's own function,
@@ -18,6 +18,9 @@
 //! too, run on the agent's own queue with a signal of ours; then the window is closed; only then is the program's
 //! completion signal given the times of the last pass and lowered by one, by the host. Everything else on the agent was
 //! drained before and is held back meanwhile, so no order that the program could see is lost.
+//!
+//! In a batch window the program's packets and copies go on as they are and are recorded; [`mod@recording`] tells which
+//! copies can be done again. Its replays run on the agent's own queue, in the order of submission.
 
 mod allocations;
 mod code;
@@ -29,6 +32,7 @@ mod install;
 mod lending;
 mod machine;
 mod queues;
+mod recording;
 mod state;
 mod submission;
 mod unit;

@@ -14,7 +14,7 @@ use crate::tables::Api;
 use kreplay_session::Session;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long the windows and counters have at the program's end.
@@ -47,6 +47,8 @@ pub(crate) struct Backend {
     process: u32,
     /// Whether nothing is to be intercepted any more.
     off: AtomicBool,
+    /// Closes what is open when the command has gone.
+    parting: Once,
     finished: AtomicBool,
     /// Threads that pass packets on.
     inside: AtomicUsize,
@@ -66,6 +68,8 @@ static BACKEND: OnceLock<Backend> = OnceLock::new();
 thread_local! {
     /// Whether this thread is looking at the machine now: what the runtime is asked then is not the program's.
     static LOOKING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is closing what is open, and calls of its own still have to be looked at.
+    static PARTING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Nothing, for a thread that is looking.
@@ -87,6 +91,7 @@ impl Backend {
             loans: Loans::default(),
             machine: OnceLock::new(),
             off: AtomicBool::new(false),
+            parting: Once::new(),
             finished: AtomicBool::new(false),
             inside: AtomicUsize::new(0),
         }
@@ -94,7 +99,28 @@ impl Backend {
 
     /// Whether calls are still looked at. Once false it stays false, but for the thread that is looking at the machine.
     pub(crate) fn is_on(&self) -> bool {
-        !self.off.load(Ordering::SeqCst) && self.session.alive() && !LOOKING.get()
+        if self.off.load(Ordering::SeqCst) || LOOKING.get() {
+            return false;
+        }
+        self.session.alive() || PARTING.get() || {
+            self.part();
+            false
+        }
+    }
+
+    /// The command has gone. What it is told of is over, but a batch window may be open, whose work needs memory that the
+    /// program is going to free unseen: it is closed first. Other threads wait.
+    fn part(&self) {
+        self.parting.call_once(|| {
+            PARTING.set(true);
+            let close = || {
+                for unit in self.machine.get().map_or(&[][..], |machine| &machine.units) {
+                    unit.engine.finish(Instant::now() + FINISH);
+                }
+            };
+            guard("the end of the command", close, || ());
+            PARTING.set(false);
+        });
     }
 
     /// The GPUs and pools. They are looked at when the program makes its first call of interest: inside `OnLoad` the

@@ -13,7 +13,8 @@ use crate::abi::{Dispatch, Packet, Signal, TYPE_BARRIER_AND, TYPE_BARRIER_OR, TY
 use crate::agent::{HsaAgent, HsaWork, Pause};
 use crate::tables::PacketWriter;
 use kreplay_engine::{
-    AgentError, Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Range, Traits, Window,
+    AgentError, Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Member, Operation, Range,
+    Traits, Window,
 };
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -24,6 +25,8 @@ use std::time::Instant;
 const MARGIN: i64 = 8;
 /// Kernels with which HIP does copies and fills: memory operations, not launches by the program.
 const BLIT_PREFIX: &str = "__amd_rocclr_";
+/// Those that fill.
+const FILL_PREFIX: &str = "__amd_rocclr_fillBuffer";
 
 /// The handler that stands on every queue of the program.
 pub(super) unsafe extern "C" fn packets_submitted(
@@ -75,8 +78,9 @@ impl Submission<'_> {
             // Barriers touch no memory.
             0 if others_wait_only => (self.hand_on)(packets),
             0 => self.operation(packets),
-            1 if others_wait_only => self.one(packets),
-            _ => self.many(packets),
+            1 if others_wait_only && packets[0].kind() == TYPE_DISPATCH => self.one(packets),
+            _ if others_wait_only => self.group(packets),
+            _ => self.unknown(packets),
         }
     }
 
@@ -89,8 +93,8 @@ impl Submission<'_> {
         drop(held);
     }
 
-    /// Several launches in one submission, or one among packets of a vendor's own: each is declined and they run as they are.
-    fn many(&self, packets: &[Packet]) {
+    /// Launches among packets of a vendor's own: each is declined and they run as they are.
+    fn unknown(&self, packets: &[Packet]) {
         for dispatch in packets.iter().filter_map(Packet::dispatch) {
             let kernel = self.backend.code.kernel(dispatch.kernel_object);
             if kernel.name.starts_with(BLIT_PREFIX) {
@@ -103,44 +107,93 @@ impl Submission<'_> {
         self.operation(packets);
     }
 
-    /// One launch, perhaps between barriers.
+    /// Several launches in one submission, or barriers before one. They can be handed on only once, and all together.
+    fn group(&self, packets: &[Packet]) {
+        let launches: Vec<(Dispatch, Kernel)> = packets
+            .iter()
+            .filter_map(Packet::dispatch)
+            .map(|dispatch| (dispatch, self.backend.code.kernel(dispatch.kernel_object)))
+            .collect();
+        let blit = launches.iter().any(|(_, kernel)| kernel.name.starts_with(BLIT_PREFIX));
+        let members = launches.iter().map(|(dispatch, kernel)| {
+            let operation = kernel.name.starts_with(BLIT_PREFIX);
+            let mut info = self.describe(dispatch, kernel);
+            let arguments = info.arguments.clone();
+            if !operation {
+                return Member { info, operation, record: Box::new(move || self.record(dispatch, &arguments)) };
+            }
+            info.traits.own_window = false;
+            let record = move || self.record_blit(dispatch, kernel, &arguments).ok_or(Decline::MultiPacket);
+            Member { info, operation, record: Box::new(record) }
+        });
+        let held = self.unit.engine.submission(members.collect());
+        if blit {
+            self.unit.engine.region_written(Range::new(0, u64::MAX));
+        }
+        self.pass_on(packets);
+        drop(held);
+    }
+
+    /// One launch, and perhaps barriers behind it.
     fn one(&self, packets: &[Packet]) {
-        let Some((at, dispatch)) =
-            packets.iter().enumerate().find_map(|(at, packet)| packet.dispatch().map(|dispatch| (at, dispatch)))
-        else {
-            return (self.hand_on)(packets);
-        };
+        let Some(dispatch) = packets[0].dispatch() else { return (self.hand_on)(packets) };
         let kernel = self.backend.code.kernel(dispatch.kernel_object);
         if kernel.name.starts_with(BLIT_PREFIX) {
-            return self.operation(packets);
+            return self.blit(packets, &dispatch, &kernel);
         }
-        let mut info = self.describe(&dispatch, &kernel);
-        if at != 0 {
-            // The barriers before it would have to run first, and packets can be handed on only once.
-            info.traits.decline = Some(Decline::MultiPacket);
+        let engine = &self.unit.engine;
+        let selected = engine.select(&KernelInfo { key: dispatch.kernel_object, name: Arc::clone(&kernel.name) });
+        if selected.is_none()
+            && let Some(held) = engine.pass_by()
+        {
+            self.pass_on(packets);
+            return drop(held);
         }
+        let info = self.describe(&dispatch, &kernel);
         // Kept until the window is closed or the packets were passed on.
         let _lent = match &info.arguments {
-            Arguments::Known(bytes) => Some(self.backend.lend(self.queue.unit, bytes)),
+            Arguments::Known(bytes) if info.traits.own_window => Some(self.backend.lend(self.queue.unit, bytes)),
             _ => None,
         };
-        let record = || match &info.arguments {
-            Arguments::Known(bytes) => {
-                HsaWork::record(&self.unit.agent, &dispatch, bytes).map_err(|error| match error {
-                    AgentError::Exhausted { .. } => Decline::NoBacking,
-                    AgentError::Lost(_) => Decline::AgentLost,
-                    _ => Decline::CaptureFailed,
-                })
-            }
-            _ => Err(Decline::UnknownArguments),
+        let record = || self.record(&dispatch, &info.arguments);
+        let decision = match selected {
+            Some(id) => engine.dispatch_selected(id, &info, record),
+            None => engine.dispatch_unselected(&info, record),
         };
-        match self.unit.engine.dispatch(&info, record) {
+        match decision {
             Decision::Run(held) | Decision::Recorded(held) => {
                 self.pass_on(packets);
                 drop(held);
             }
-            Decision::Window(window) => self.window(window, &dispatch, &packets[at..]),
+            Decision::Window(window) => self.window(window, &dispatch, packets),
         }
+    }
+
+    /// A copy or fill that HIP does with a kernel.
+    fn blit(&self, packets: &[Packet], dispatch: &Dispatch, kernel: &Kernel) {
+        let mut record = || self.record_blit(dispatch, kernel, &arguments(dispatch, kernel));
+        let held = self.unit.engine.memory_operation(Operation::Repeatable(&mut record));
+        // Which ranges it writes is not known.
+        self.unit.engine.region_written(Range::new(0, u64::MAX));
+        self.pass_on(packets);
+        drop(held);
+    }
+
+    fn record_blit(&self, dispatch: &Dispatch, kernel: &Kernel, arguments: &Arguments) -> Option<HsaWork> {
+        let Arguments::Known(bytes) = arguments else { return None };
+        let fills = kernel.name.starts_with(FILL_PREFIX);
+        let constants = self.backend.constants(self.queue.unit, bytes, fills)?;
+        HsaWork::record(&self.unit.agent, dispatch, bytes, &constants).ok()
+    }
+
+    /// What the agent can submit again.
+    fn record(&self, dispatch: &Dispatch, arguments: &Arguments) -> Result<HsaWork, Decline> {
+        let Arguments::Known(bytes) = arguments else { return Err(Decline::UnknownArguments) };
+        HsaWork::record(&self.unit.agent, dispatch, bytes, &[]).map_err(|error| match error {
+            AgentError::Exhausted { .. } => Decline::NoBacking,
+            AgentError::Lost(_) => Decline::AgentLost,
+            _ => Decline::CaptureFailed,
+        })
     }
 
     /// Runs a window around the first of `packets`, a dispatch; the others are barriers behind it.
@@ -219,15 +272,22 @@ impl Submission<'_> {
     }
 
     fn describe(&self, dispatch: &Dispatch, kernel: &Kernel) -> DispatchInfo {
+        let arguments = arguments(dispatch, kernel);
+        let lent = match &arguments {
+            Arguments::Known(bytes) => self.backend.lends(self.queue.unit, bytes),
+            _ => false,
+        };
         let groups = |axis: usize| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis]).max(1));
         DispatchInfo {
             kernel: KernelInfo { key: dispatch.kernel_object, name: Arc::clone(&kernel.name) },
             geometry: Geometry { groups: [groups(0), groups(1), groups(2)], items: dispatch.workgroup.map(u32::from) },
             stream: self.queue.handle() as u64,
-            arguments: arguments(dispatch, kernel),
+            arguments,
             traits: Traits {
                 // Work-groups that wait for each other need the queue that the program made for them.
                 decline: self.queue.cooperative.then_some(Decline::CooperativeMultiDevice),
+                // The host writes its own memory while a batch window records.
+                own_window: lent,
                 ..Traits::default()
             },
         }

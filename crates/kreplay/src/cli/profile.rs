@@ -75,6 +75,9 @@ pub(crate) struct ProfileOptions {
     /// Give up on a window when a pass takes longer than this many milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 60_000, help_heading = "Limits")]
     pub(crate) pass_deadline: u64,
+    /// Most kernels of a batch window. Without it: as many as are worth it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
+    pub(crate) window_kernels: Option<u32>,
     /// Device memory that stays free for the program, in MiB.
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     pub(crate) device_reserve: Option<u64>,

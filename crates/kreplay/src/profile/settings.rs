@@ -85,6 +85,7 @@ pub(super) fn settings(
             device_reserve_bytes: mib(options.device_reserve),
             host_budget_bytes: mib(options.host_budget),
             chunk_bytes: options.chunk,
+            window_kernels: options.window_kernels,
             ..Limits::default()
         },
         record_ranges: options.write_sets,

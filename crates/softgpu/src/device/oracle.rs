@@ -3,10 +3,11 @@
 //! With `SOFTGPU_ORACLE=FILE`, one line a dispatch:
 //! ```text
 //! {"dispatch":id,"queue":q,"kernel_object":K,"kernarg":A,"completion_signal":S,"grid":[x,y,z],
-//!  "stored":[[address,bytes],…],"changed":[[address,bytes],…]}
+//!  "stored":[[address,bytes],…],"changed":[[address,bytes],…],"pages":[[address,before,after],…]}
 //! ```
 //! `stored` is where stores and atomics went, `changed` the bytes among them whose value is another than before the
-//! dispatch. Both are coalesced and in order. A program in the same process can also switch recording on and take records
+//! dispatch. Both are coalesced and in order. `pages` has hashes of each page that was stored to. A copy or fill of an SDMA
+//! queue into device memory has a line too, with 0 as its dispatch and kernel object. A program in the same process can also switch recording on and take records
 //! from memory (`softgpu_oracle_*` of the thunk library). Recording never changes what a program sees.
 
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{ConfigError, trace};
-use crate::memory::{Range, WriteSet};
+use crate::memory::{Page, Range, WriteSet};
 
 /// Records kept in memory; the oldest go first.
 const KEPT: usize = 4096;
@@ -64,6 +65,20 @@ impl Oracle {
     #[must_use]
     pub fn on(&self) -> bool {
         self.file.is_some() || self.keep.load(Ordering::Relaxed)
+    }
+
+    /// Whether records go to a file.
+    #[must_use]
+    pub fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Takes in what a copy or fill of an SDMA queue wrote. It goes to the file only.
+    pub fn record_copy(&self, queue: u64, writes: WriteSet) {
+        let Some(file) = &self.file else { return };
+        let (kernel_object, kernarg, completion_signal) = (0, 0, 0);
+        let record = Record { dispatch: 0, queue, kernel_object, kernarg, completion_signal, grid: [0; 3], writes };
+        let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line(&record).as_bytes());
     }
 
     /// Switches keeping records in memory on or off; off forgets them.
@@ -117,7 +132,12 @@ fn line(r: &Record) -> String {
         }
         line.push(']');
     }
-    line.push_str("}\n");
+    line.push_str(",\"pages\":[");
+    for (i, Page { address, before, after }) in r.writes.pages.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(line, "{comma}[{address},{before},{after}]");
+    }
+    line.push_str("]}\n");
     line
 }
 
@@ -127,7 +147,8 @@ mod tests {
 
     fn record(kernel_object: u64, dispatch: u64) -> Record {
         let r = |address, bytes| Range { address, bytes };
-        let writes = WriteSet { stored: vec![r(4096, 8), r(5000, 1)], changed: vec![r(4097, 2)] };
+        let pages = vec![Page { address: 4096, before: 1, after: 2 }];
+        let writes = WriteSet { stored: vec![r(4096, 8), r(5000, 1)], changed: vec![r(4097, 2)], pages };
         Record { dispatch, queue: 3, kernel_object, kernarg: 5, completion_signal: 6, grid: [7, 8, 9], writes }
     }
 
@@ -136,7 +157,7 @@ mod tests {
         assert_eq!(
             line(&record(4, 2)),
             "{\"dispatch\":2,\"queue\":3,\"kernel_object\":4,\"kernarg\":5,\"completion_signal\":6,\"grid\":[7,8,9],\
-             \"stored\":[[4096,8],[5000,1]],\"changed\":[[4097,2]]}\n"
+             \"stored\":[[4096,8],[5000,1]],\"changed\":[[4097,2]],\"pages\":[[4096,1,2]]}\n"
         );
     }
 

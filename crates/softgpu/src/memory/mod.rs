@@ -19,7 +19,7 @@ mod table;
 mod view;
 
 pub use allocation::{Allocation, MemoryKind, PointerInfo};
-pub use recorder::{Range, Recorder, WriteSet};
+pub use recorder::{Page, Range, Recorder, WriteSet};
 pub use share::SharedHandle;
 pub use space::{AddressSpace, MemoryCounts, MemoryError};
 pub use table::{Entry, Table};

@@ -26,10 +26,24 @@ pub struct WriteSet {
     pub stored: Vec<Range>,
     /// Those whose value differs from before the dispatch.
     pub changed: Vec<Range>,
+    /// The pages that hold them.
+    pub pages: Vec<Page>,
+}
+
+/// A page that was stored to, and hashes of all of its content before the first store and after the last. Over several
+/// writers in order, the first `before` and the last `after` tell whether anything is left of what they did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Where it begins.
+    pub address: u64,
+    /// Before.
+    pub before: u64,
+    /// After.
+    pub after: u64,
 }
 
 /// A page as it was before the first store of the dispatch, and which of its bytes were stored to.
-struct Page {
+struct Kept {
     old: [u8; BYTES],
     stored: [u64; BYTES / 64],
 }
@@ -37,7 +51,7 @@ struct Page {
 /// Records one dispatch's writes. Stores of one dispatch may come from several threads.
 #[derive(Default)]
 pub struct Recorder {
-    shards: [Mutex<HashMap<u64, Box<Page>>>; SHARDS],
+    shards: [Mutex<HashMap<u64, Box<Kept>>>; SHARDS],
 }
 
 impl std::fmt::Debug for Recorder {
@@ -66,7 +80,7 @@ impl Recorder {
             let mut shard = self.shard(page);
             let kept = shard.entry(page).or_insert_with(|| {
                 // SAFETY: the caller says that the page is mapped.
-                Box::new(Page { old: unsafe { read_page(page) }, stored: [0; BYTES / 64] })
+                Box::new(Kept { old: unsafe { read_page(page) }, stored: [0; BYTES / 64] })
             });
             for byte in (at - page)..(stop - page) {
                 kept.stored[(byte / 64) as usize] |= 1 << (byte % 64);
@@ -87,6 +101,7 @@ impl Recorder {
             let page = &shard[&base];
             // SAFETY: the caller says that noted ranges are still mapped.
             let now = unsafe { read_page(base) };
+            set.pages.push(Page { address: base, before: hash(&page.old), after: hash(&now) });
             for (byte, (old, now)) in page.old.iter().zip(&now).enumerate() {
                 if page.stored[byte / 64] >> (byte % 64) & 1 == 1 {
                     let address = base + byte as u64;
@@ -132,7 +147,7 @@ impl Recorder {
     /// Addresses of the pages that the dispatch stored to, in order.
     #[must_use]
     pub fn pages(&self) -> Vec<u64> {
-        let lock = |s: &Mutex<HashMap<u64, Box<Page>>>| -> Vec<u64> {
+        let lock = |s: &Mutex<HashMap<u64, Box<Kept>>>| -> Vec<u64> {
             s.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
         };
         let mut pages: Vec<u64> = self.shards.iter().flat_map(lock).collect();
@@ -140,7 +155,7 @@ impl Recorder {
         pages
     }
 
-    fn shard(&self, page: u64) -> MutexGuard<'_, HashMap<u64, Box<Page>>> {
+    fn shard(&self, page: u64) -> MutexGuard<'_, HashMap<u64, Box<Kept>>> {
         self.shards[(page / PAGE) as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -150,6 +165,11 @@ fn push(ranges: &mut Vec<Range>, address: u64) {
         Some(last) if last.address + last.bytes == address => last.bytes += 1,
         _ => ranges.push(Range { address, bytes: 1 }),
     }
+}
+
+/// FNV-1a.
+fn hash(page: &[u8; BYTES]) -> u64 {
+    page.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// Copies a page that other threads may be storing to.
@@ -193,6 +213,8 @@ mod tests {
             assert_eq!(set.stored, [Range { address: base, bytes: 16 }, Range { address: base + 4090, bytes: 12 }]);
             let changed = [(2, 1), (8, 2), (4090, 12)].map(|(o, bytes)| Range { address: base + o, bytes });
             assert_eq!(set.changed, changed);
+            assert_eq!(set.pages.iter().map(|page| page.address).collect::<Vec<_>>(), [base, base + 4096]);
+            assert!(set.pages.iter().all(|page| page.before != page.after));
             assert!(recorder.touched_page(base + 5000) && !recorder.touched_page(base + 8192));
             assert_eq!(recorder.undo_first_chunk(4096), Some(base));
             assert_eq!(recorder.write_set().changed, [Range { address: base + 4096, bytes: 6 }]);

@@ -66,7 +66,11 @@ impl Interceptor {
                         },
                     };
                     let work = CudaWork::Launch(launch.clone());
-                    nodes.push(GraphNode::Kernel(Member { info, record: Box::new(move || Ok(work)) }));
+                    nodes.push(GraphNode::Kernel(Member {
+                        info,
+                        operation: false,
+                        record: Box::new(move || Ok(work)),
+                    }));
                 }
                 Work::Device(works) => nodes.extend(works.iter().cloned().map(operation)),
                 // What is there now is what the launch copies, unless the program changes it before the copy comes.

@@ -1,8 +1,8 @@
 //! The end of a batch window: the replays, the post image, the records.
 
-use super::Batch;
 use super::length::WindowCost;
 use super::post::Post;
+use super::{Batch, Written};
 use crate::engine::{Belief, Event, Readings, Refusal};
 use crate::gate::Alone;
 use crate::lock::lock;
@@ -52,7 +52,10 @@ impl<A: Agent> Batch<A> {
         if let Err(error) = self.core.learn() {
             return Err(refuse(&mut self.core, Decline::PassFailed, &error));
         }
-        let ranges = self.changed();
+        let (ranges, born) = self.changed();
+        if engine.process.settings.record_write_sets {
+            self.written = Some(Written { ranges: ranges.clone(), born });
+        }
         let post = match Post::take(&engine, &ranges) {
             Ok(post) => post,
             Err(error) => {
@@ -85,8 +88,9 @@ impl<A: Agent> Batch<A> {
         }
     }
 
-    /// What the window wrote, as ranges of memory: the write set, and all of what was born within it.
-    fn changed(&self) -> Vec<Range> {
+    /// What the window wrote, as ranges of memory: the write set, and then all of what was born within it; and how many
+    /// of the ranges are that.
+    fn changed(&self) -> (Vec<Range>, usize) {
         let core = &self.core;
         let written = core.footprint.ranges(&core.restored).into_iter().map(|(_, range)| range);
         let known: HashSet<(u64, u64)> = core
@@ -98,7 +102,12 @@ impl<A: Agent> Batch<A> {
             .collect();
         let inventory = lock(&core.engine.inventory);
         let captured = inventory.captured_in_batch().map(|live| live.region.range);
-        written.chain(captured.filter(|range| !known.contains(&(range.base, range.bytes)))).collect()
+        let born = captured.filter(|range| !known.contains(&(range.base, range.bytes)));
+        let mut ranges: Vec<Range> = written.collect();
+        let before = ranges.len();
+        ranges.extend(born);
+        let born = ranges.len() - before;
+        (ranges, born)
     }
 
     /// Passes after pass 0.
@@ -319,7 +328,16 @@ impl<A: Agent> Batch<A> {
     fn dispatch_record(&self, index: u32, outcome: &Outcome, passes_done: u32) -> DispatchRecord {
         let dispatch = &self.dispatches[index as usize];
         let info = &dispatch.info;
-        let (divergence, notes) = self.divergence_of(index);
+        let (divergence, mut notes) = self.divergence_of(index);
+        // The window's write set goes with its first dispatch.
+        let write_set = self.written.as_ref().filter(|_| index == 0).map(|written| {
+            let total = written.ranges.len();
+            notes.push(format!(
+                "the write set is the whole window's; {} of its {total} ranges, the last, were born within the window",
+                written.born
+            ));
+            written.ranges.as_slice().into()
+        });
         DispatchRecord {
             id: dispatch.id,
             agent: self.core.engine.description.id,
@@ -335,7 +353,7 @@ impl<A: Agent> Batch<A> {
             divergence,
             phases: Phases::default(),
             bytes: Bytes::default(),
-            write_set: None,
+            write_set,
             start: dispatch.start,
             notes,
         }

@@ -38,7 +38,7 @@ use super::counting::Counting;
 use crate::engine::{Engine, Looked, Refusal};
 use crate::gate::Alone;
 use crate::shadow::Footprint;
-use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases};
+use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -109,6 +109,14 @@ pub(crate) struct Batch<A: Agent> {
     spoiled: Option<Refusal>,
     /// The entry that does other work each time, once it was found.
     divergent: Option<usize>,
+    /// What it wrote, when that is kept.
+    written: Option<Written>,
+}
+
+/// What a window wrote: its write set, and behind it as many ranges as were born within the window.
+struct Written {
+    ranges: Vec<Range>,
+    born: usize,
 }
 
 impl<A: Agent> Batch<A> {
@@ -175,6 +183,7 @@ impl<A: Agent> Batch<A> {
             frees: Vec::new(),
             spoiled: None,
             divergent: None,
+            written: None,
         };
         Ok((batch, alone))
     }

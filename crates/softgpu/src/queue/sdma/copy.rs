@@ -16,6 +16,7 @@ fn copy(device: &Device, view: &View<'_>, source: u64, target: u64, bytes: u64) 
     }
     let from = view.host(source, bytes, false).map_err(|bad| Stop::access("SDMA copy", bad))?;
     let to = view.host(target, bytes, true).map_err(|bad| Stop::access("SDMA copy", bad))?;
+    note(device, view, target, bytes);
     // SAFETY: both ranges are mapped while `view` lives, the target for stores; `copy` allows overlap.
     unsafe { std::ptr::copy(from, to, bytes as usize) };
     if device.faults.copy() {
@@ -26,6 +27,13 @@ fn copy(device: &Device, view: &View<'_>, source: u64, target: u64, bytes: u64) 
         }
     }
     Ok(())
+}
+
+/// Tells the write oracle of stores to device memory that are about to happen.
+pub(super) fn note(device: &Device, view: &View<'_>, target: u64, bytes: u64) {
+    if view.oracle() && device.memory.mapped_vram().iter().any(|(base, end)| (*base..*end).contains(&target)) {
+        view.will_write(0, target, bytes);
+    }
 }
 
 /// Linear copy: count − 1, parameters, source, target.

@@ -3,11 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use super::{copy, memory_ops};
+use crate::contract::Memory as _;
 use crate::device::{Device, now_ns};
-use crate::memory::View;
+use crate::memory::{Recorder, View};
 use crate::queue::backoff::Backoff;
 use crate::queue::error::{Code, Stop};
 use crate::queue::{Ring, error};
+use crate::topology::PAGE;
 
 /// Processes packets until the queue is destroyed.
 pub(in crate::queue) fn run(device: &Device, ring: &Ring) {
@@ -67,7 +69,8 @@ impl Packet<'_> {
 fn process(device: &Device, ring: &Ring, packet: &mut Packet<'_>) -> Result<bool, Stop> {
     let start = now_ns();
     let header = packet.word()?;
-    let view = View::new(&device.memory, None);
+    let recorder = device.oracle.has_file().then(Recorder::new);
+    let view = View::new(&device.memory, recorder.as_ref());
     let kind = match (header as u8, (header >> 8) as u8) {
         (0, _) => {
             for _ in 0..header >> 16 & 0x3fff {
@@ -89,7 +92,7 @@ fn process(device: &Device, ring: &Ring, packet: &mut Packet<'_>) -> Result<bool
             }
         }
         (10, _) => memory_ops::atomic(&view, header, packet)?,
-        (11, _) => memory_ops::fill(&view, header, packet)?,
+        (11, _) => memory_ops::fill(device, &view, header, packet)?,
         (13, 2) => memory_ops::timestamp(&view, packet)?,
         (op, sub) => {
             let at = packet.at - 4;
@@ -99,6 +102,15 @@ fn process(device: &Device, ring: &Ring, packet: &mut Packet<'_>) -> Result<bool
             ));
         }
     };
+    if let Some(recorder) = recorder.filter(|recorder| !recorder.pages().is_empty()) {
+        let view = View::new(&device.memory, None);
+        // SAFETY: what was noted was mapped for the packet; if the program has unmapped it since, the view says so.
+        let still = recorder.pages().iter().all(|page| view.host(*page, PAGE, false).is_ok());
+        if still {
+            // SAFETY: `view` holds every page.
+            device.oracle.record_copy(ring.id, unsafe { recorder.write_set() });
+        }
+    }
     device.trace.packet(ring.id, kind, 0, now_ns() - start);
     Ok(true)
 }

@@ -73,7 +73,12 @@ pub(super) fn atomic(view: &View<'_>, header: u32, packet: &mut Packet<'_>) -> R
 }
 
 /// Constant fill: address, value, bytes − 1. The element's size is in the header.
-pub(super) fn fill(view: &View<'_>, header: u32, packet: &mut Packet<'_>) -> Result<&'static str, Stop> {
+pub(super) fn fill(
+    device: &Device,
+    view: &View<'_>,
+    header: u32,
+    packet: &mut Packet<'_>,
+) -> Result<&'static str, Stop> {
     let address = packet.long()?;
     let [value, count] = packet.words()?;
     let element = 1u64 << (header >> 30);
@@ -83,6 +88,7 @@ pub(super) fn fill(view: &View<'_>, header: u32, packet: &mut Packet<'_>) -> Res
     }
     let at = aligned(view, "SDMA fill", address, element, true)
         .and_then(|_| view.host(address, bytes, true).map_err(|bad| Stop::access("SDMA fill", bad)))?;
+    super::copy::note(device, view, address, bytes);
     let pattern = value.to_le_bytes();
     for i in 0..bytes as usize {
         // SAFETY: `host` says that all bytes are mapped for stores while the view lives.
