@@ -111,8 +111,9 @@ impl Interceptor {
     }
 
     fn walk(&self, data: &CallbackData, graph: Graph) -> Plan {
-        // Functions may have to be loaded, which nothing may do while a stream is captured.
-        if self.capturing() {
+        // Functions may have to be loaded, which nothing may do while a stream is captured; and what their modules hold is told to
+        // the engine.
+        if self.capturing() || self.context(data.context).drive(self).is_none() {
             return Plan::unrecordable("undescribed");
         }
         self.with_known(data, |known| walk(known, graph))

@@ -257,3 +257,33 @@ fn launches_into_a_capture_are_no_dispatches() {
     program.launch(function, "graph_captured", data, captured, 0);
     assert_eq!((program.declined(), program.take().len()), (None, 2));
 }
+
+#[test]
+fn variables_of_a_graph_that_comes_before_any_launch_are_put_back() {
+    let program = Program::with(4, true);
+    let counter = Box::leak(Box::new([70u32; 4]));
+    let address = counter.as_ptr() as u64;
+    fake::add_variable("graph_counter", address, 16);
+    let mut elf = Elf::default();
+    let text = elf.section(".text.graph_counting", 1, vec![0; 16]);
+    let global = elf.section(".nv.global", 8, vec![]);
+    elf.symbol("graph_counter", 1, global, 0, 16);
+    elf.symbol("graph_counting", 2, text, 0, 16);
+    let image = elf.build();
+    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    let counting = add_kernel(
+        "graph_counting",
+        &[(0, 8)],
+        // SAFETY: leaked above.
+        Arc::new(move |_, _| unsafe { *(address as *mut u32) += 1 }),
+    );
+    let function = Function(counting as *mut c_void);
+    let graph = add_graph();
+    add_node(graph, kernel(function, 0), &[]);
+    let exec = program.instantiate(graph);
+    program.launch_graph(exec, || program.run(function, 0));
+    program.close_window();
+    assert_eq!((&program.last().outcome, word(address)), (&Outcome::Replayed, 71));
+    assert!(program.last().divergence.is_none());
+}
