@@ -73,8 +73,9 @@ impl Agent for CudaAgent {
     fn submit(&self, work: &CudaWork) -> Result<(), AgentError> {
         let _entered = self.enter()?;
         work.submit(self.driver(), self.stream()).map_err(|error| self.error(error))?;
-        if let CudaWork::Launch(_) = work {
-            self.note_launch();
+        match work {
+            CudaWork::Launch(_) => self.note_launch(),
+            _ => self.note_operation(),
         }
         Ok(())
     }

@@ -58,6 +58,8 @@ struct Inner {
     pass_stream: AtomicU64,
     /// Launches of the program's work so far: its own and ours.
     launches: AtomicU64,
+    /// Other work of the program's so far, likewise: copies, sets.
+    operations: AtomicU64,
     /// Whether batch windows are worth it.
     records: AtomicBool,
     /// Memory that is written to flush the cache; 0 until it is needed.
@@ -117,6 +119,7 @@ impl CudaAgent {
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
             launches: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
             records: AtomicBool::new(false),
             filler: Mutex::new(0),
         })))
@@ -160,6 +163,16 @@ impl CudaAgent {
     /// One more.
     pub(crate) fn note_launch(&self) {
         self.0.launches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An operation of the program's that is no launch is submitted, by it or again by us.
+    pub(crate) fn note_operation(&self) {
+        self.0.operations.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Launches and other operations of the program's work so far.
+    pub(crate) fn submissions(&self) -> u64 {
+        self.launches() + self.0.operations.load(Ordering::Relaxed)
     }
 
     /// Whether windows hold many dispatches where the user leaves the choice.

@@ -164,7 +164,7 @@ impl CudaCounters {
                 CountersError::Failed { call: WHAT, status: error.to_string() }
             })
         };
-        Device { wait, cupti: Arc::clone(&self.cupti) }
+        Device { wait, cupti: Arc::clone(&self.cupti), agent: self.agent.clone() }
     }
 
     /// A pass that samples begins; the context is idle.

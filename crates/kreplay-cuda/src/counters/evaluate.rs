@@ -142,12 +142,18 @@ fn evaluate<'a>(
                 counter: Arc::clone(&counter.name),
                 unit: Arc::clone(&counter.unit),
                 value: exact(&counter.name, value),
-                derived: image.group.config.passes > 1,
+                derived: image.group.config.passes > 1 || is_ratio(&counter.name),
                 bound: None,
             });
         }
     }
     Ok(())
+}
+
+/// Whether a metric is one counter divided by another, by its ending.
+fn is_ratio(name: &str) -> bool {
+    let ending = name.split_once('.').map_or("", |(_, ending)| ending);
+    ["pct", "ratio", "per_"].iter().any(|part| ending.contains(part))
 }
 
 /// Sums of counters are whole numbers; everything else is real.
@@ -180,5 +186,7 @@ mod tests {
         assert_eq!(exact("sm__inst_executed.sum", 130_240.0), Value::Count(130_240));
         assert_eq!(exact("lts__t_sector_hit_rate.pct", 100.0), Value::Real(100.0));
         assert_eq!(exact("x.sum", 0.5), Value::Real(0.5));
+        assert!(is_ratio("sm__warps_active.avg.pct_of_peak_sustained_active") && is_ratio("a__b.ratio"));
+        assert!(!is_ratio("sm__inst_executed.sum") && !is_ratio("sm__cycles_active.avg"));
     }
 }

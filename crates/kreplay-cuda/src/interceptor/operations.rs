@@ -24,6 +24,7 @@ impl Interceptor {
         // another context is not put back by this one's.
         for state in self.all_contexts() {
             let Some(driven) = state.driven() else { continue };
+            driven.agent.note_operation();
             let mut work = || self.repeat(data, &kind);
             let operation = match &kind {
                 _ if state.context != data.context => Operation::Elsewhere,

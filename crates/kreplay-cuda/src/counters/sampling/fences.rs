@@ -3,10 +3,6 @@
 use super::segment::Span;
 use std::time::{Duration, Instant};
 
-/// Between the end of one dispatch's fence and the beginning of the next nothing can have been submitted if the host took
-/// no longer than this: a call of the driver takes a microsecond at least.
-const NOTHING: u64 = 700;
-
 /// What fences need of the device and the clock.
 pub(in crate::counters) trait Ground {
     /// The error that a failed wait ends with.
@@ -15,6 +11,8 @@ pub(in crate::counters) trait Ground {
     fn idle(&mut self) -> Result<(), Self::Error>;
     /// The clock that samples carry, in nanoseconds.
     fn now(&mut self) -> u64;
+    /// How much was submitted so far.
+    fn submissions(&mut self) -> u64;
     /// Lets time pass.
     fn pass(&mut self, time: Duration);
 }
@@ -25,6 +23,8 @@ pub(super) struct Fences {
     gap: Duration,
     /// Since when the device has been idle, the gap being over.
     clear: u64,
+    /// How much had been submitted then.
+    submitted: u64,
     open: Option<u64>,
     pub(super) done: Vec<Span>,
     pub(super) others: Vec<Span>,
@@ -32,8 +32,8 @@ pub(super) struct Fences {
 
 impl Fences {
     /// Of a segment that has just begun on an idle device, `gap` ago at least.
-    pub(super) fn new(gap: Duration, now: u64) -> Self {
-        Self { gap, clear: now, ..Self::default() }
+    pub(super) fn new<G: Ground>(gap: Duration, ground: &mut G) -> Self {
+        Self { gap, clear: ground.now(), submitted: ground.submissions(), ..Self::default() }
     }
 
     /// A dispatch follows. What was submitted since the last one is waited for and is nobody's.
@@ -41,7 +41,7 @@ impl Fences {
     /// # Errors
     /// That of the wait.
     pub(super) fn before<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
-        if ground.now().saturating_sub(self.clear) > NOTHING {
+        if ground.submissions() != self.submitted {
             let from = self.clear;
             ground.idle()?;
             self.others.push(Span { from, to: ground.now() });
@@ -68,6 +68,7 @@ impl Fences {
         }
         ground.pass(self.gap);
         self.clear = ground.now();
+        self.submitted = ground.submissions();
         Ok(())
     }
 }
@@ -91,6 +92,7 @@ mod tests {
     #[derive(Default)]
     struct Scripted {
         time: u64,
+        submitted: u64,
         waits: u32,
     }
 
@@ -105,6 +107,9 @@ mod tests {
             self.time += 100;
             self.time
         }
+        fn submissions(&mut self) -> u64 {
+            self.submitted
+        }
         fn pass(&mut self, time: Duration) {
             self.time += time.as_nanos() as u64;
         }
@@ -114,9 +119,10 @@ mod tests {
     fn a_gap_lies_between_fences() {
         let mut ground = Scripted::default();
         let gap = Duration::from_nanos(5000);
-        let mut fences = Fences::new(gap, 0);
+        let mut fences = Fences::new(gap, &mut ground);
         for _ in 0..3 {
             fences.before(&mut ground).expect("no wait fails");
+            ground.submitted += 1;
             fences.after(&mut ground).expect("no wait fails");
         }
         assert_eq!((fences.done.len(), ground.waits), (3, 3), "a second wait would only cost time");
@@ -129,10 +135,11 @@ mod tests {
     #[test]
     fn what_is_submitted_between_dispatches_is_waited_for_and_nobodys() {
         let mut ground = Scripted::default();
-        let mut fences = Fences::new(Duration::from_nanos(5000), 0);
+        let mut fences = Fences::new(Duration::from_nanos(5000), &mut ground);
         fences.before(&mut ground).expect("no wait fails");
         fences.after(&mut ground).expect("no wait fails");
         ground.time += 3000;
+        ground.submitted += 1;
         fences.before(&mut ground).expect("no wait fails");
         assert_eq!((fences.others.len(), ground.waits), (1, 2));
         let (other, open) = (fences.others[0], fences.open.expect("a dispatch follows"));

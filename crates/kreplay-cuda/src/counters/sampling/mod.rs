@@ -47,6 +47,7 @@ use std::time::Duration;
 use unit::{Programming, Unit};
 use workers::Workers;
 
+use crate::agent::CudaAgent;
 use crate::tables::Cupti;
 
 /// How long the hardware may take to begin.
@@ -211,7 +212,7 @@ impl Sampling {
         // The first sample reaches back to before the start, and is thrown away: it must be over.
         ground.pass(FIRST.max(Duration::from_nanos(pass.interval * 3)));
         pass.first = pass.next;
-        pass.fences = Fences::new(gap, ground.now());
+        pass.fences = Fences::new(gap, ground);
         Ok(())
     }
 
@@ -313,6 +314,7 @@ pub(super) struct Device<W> {
     /// Waits for what was submitted.
     pub(super) wait: W,
     pub(super) cupti: Arc<Cupti>,
+    pub(super) agent: CudaAgent,
 }
 
 impl<W: FnMut() -> Result<(), CountersError>> Ground for Device<W> {
@@ -325,6 +327,10 @@ impl<W: FnMut() -> Result<(), CountersError>> Ground for Device<W> {
     fn now(&mut self) -> u64 {
         // Asked for when sampling was found to be there; 0 would show as a mismatch.
         self.cupti.now().unwrap_or(0)
+    }
+
+    fn submissions(&mut self) -> u64 {
+        self.agent.submissions()
     }
 
     fn pass(&mut self, time: Duration) {

@@ -42,6 +42,7 @@ struct World {
     /// Up to when samples were taken.
     sampled: u64,
     activities: Vec<Activity>,
+    submitted: u64,
     programmed: Vec<u64>,
     starts: u32,
     fault: Fault,
@@ -71,6 +72,7 @@ impl Fake {
             started: 0,
             sampled: 0,
             activities: Vec::new(),
+            submitted: 0,
             programmed: Vec::new(),
             starts: 0,
             fault,
@@ -82,6 +84,7 @@ impl Fake {
         let mut world = self.0.guarded();
         let from = world.now.max(world.busy) + 5_000;
         world.now += 2_000;
+        world.submitted += 1;
         world.busy = from + length;
         world.activities.push(Activity { from, to: from + length, count });
     }
@@ -98,6 +101,9 @@ impl Ground for Fake {
         let mut world = self.0.guarded();
         world.now += 50;
         world.now
+    }
+    fn submissions(&mut self) -> u64 {
+        self.0.guarded().submitted
     }
     fn pass(&mut self, time: Duration) {
         let mut world = self.0.guarded();
