@@ -51,6 +51,13 @@ impl Place {
         Reader::open(&self.path("run.kreplay")).unwrap()
     }
 
+    /// Waits until so many dispatches can be read while the file is written.
+    pub(crate) fn wait_for_dispatches(&self, count: usize) {
+        while self.dispatches().len() < count {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+
     pub(crate) fn dispatches(&self) -> Vec<DispatchRow> {
         let mut rows = Vec::new();
         self.reader()

@@ -89,10 +89,10 @@ fn what_the_command_has_committed_is_there_after_its_death() {
     let place = Place::new();
     let (ready, go) = (place.path("ready"), place.path("go"));
     let (touch, wait) = (format!("touch={}", ready.display()), format!("await={}", go.display()));
-    // Two attaches: the second can only be answered when everything before it was handled and committed.
-    let second = "spawn=attach,dispatch=1,finish";
-    let mut command = place.profile(&["--quiet"], &["attach", "dispatch=100", second, &touch, &wait]).spawn().unwrap();
+    let mut command = place.profile(&["--quiet"], &["attach", "dispatch=100", &touch, &wait]).spawn().unwrap();
     wait_for(&ready);
+    // What the program has handed over, the command commits soon: whatever a reader sees is committed.
+    place.wait_for_dispatches(100);
     signal(&command, "-KILL");
     command.wait().unwrap();
     std::fs::write(&go, "").unwrap();
@@ -104,13 +104,12 @@ fn a_profile_can_be_read_while_it_is_made() {
     let place = Place::new();
     let (ready, go) = (place.path("ready"), place.path("go"));
     let (touch, wait) = (format!("touch={}", ready.display()), format!("await={}", go.display()));
-    // The child is answered only after everything before it was committed.
-    let child = "spawn=attach,finish";
     let mut command = place
-        .profile(&["--quiet"], &["attach", "dispatch=50", child, &touch, &wait, "dispatch=50", "finish"])
+        .profile(&["--quiet"], &["attach", "dispatch=50", &touch, &wait, "dispatch=50", "finish"])
         .spawn()
         .unwrap();
     wait_for(&ready);
+    place.wait_for_dispatches(50);
     let report = place.kreplay(&["report", "run.kreplay", "--format", "json"]).output().unwrap();
     assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
     let json: serde_json::Value = serde_json::from_str(&stdout(&report)).unwrap();
