@@ -21,7 +21,7 @@ const SESSION: Duration = Duration::from_micros(2_100);
 /// What a dispatch costs: the fence, and about three samples to decode.
 const NEAR: Duration = Duration::from_micros(35);
 /// … with counters of the second-level cache or memory, which many units have.
-const FAR: Duration = Duration::from_micros(110);
+const FAR: Duration = Duration::from_micros(70);
 /// Restoring memory for a pass, beside its counters.
 const PASS: Duration = Duration::from_micros(40);
 

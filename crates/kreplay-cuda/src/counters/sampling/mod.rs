@@ -152,7 +152,7 @@ impl Sampling {
     }
 
     fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
-        let interval = self.pace.guarded().interval();
+        let interval = self.pace.guarded().interval(group.is_far());
         Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) }
     }
 

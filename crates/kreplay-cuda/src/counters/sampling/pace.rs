@@ -1,23 +1,26 @@
 //! How often samples are taken.
 //!
 //! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 7 µs (counters
-//! of the multiprocessors) to 22 µs (L2 and DRAM too; both measured on an H200), so fewer samples are faster although the
-//! device waits longer: two to three a dispatch. What does not fit a counter image when it is decoded is lost, so no more samples may wait than an
-//! image holds: short kernels are decoded in portions, and long ones get an interval at which decoding keeps up. Another
-//! interval is another programming of the hardware, so it changes only when it is far off.
+//! of the multiprocessors) to 22 µs (L2 and DRAM too; both measured on an H200), so with these a longer interval is faster
+//! although the device waits longer: there are two to three samples a dispatch in any case. What does not fit a counter
+//! image when it is decoded is lost, so no more samples may wait than an image holds: they are decoded in portions beside
+//! the device, and where that does not keep up it is stopped. Another interval is another programming of the hardware, so it
+//! changes only when it is far off.
 
 use std::time::Duration;
 
 /// The shortest interval, in nanoseconds. Every other one is this times a power of two.
 const SHORTEST: u64 = 8_000;
+/// The shortest with counters of L2 or memory.
+const SHORTEST_FAR: u64 = 16_000;
 /// The longest: decoding keeps up with it, however long a kernel runs.
 const LONGEST: u64 = SHORTEST << 4;
 /// Bytes of the hardware's buffer. A sample takes 2 to 7 KiB of it (H200), so it holds more samples than an image.
 pub(super) const BUFFER: usize = 16 << 20;
 /// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
 const LAUNCH: u64 = 5_000;
-/// Decoding keeps up with these intervals, in nanoseconds: of the multiprocessors' counters, and with those of L2 and memory,
-/// whose first samples take up to 60 µs.
+/// Decoding surely keeps up with these intervals, in nanoseconds: of the multiprocessors' counters, and with those of L2 and
+/// memory, whose first samples take up to 60 µs.
 const KEEPS_UP: (u64, u64) = (8_000, 80_000);
 
 /// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample, and emptied whole.
@@ -30,9 +33,10 @@ pub(super) fn gap(interval: u64) -> Duration {
     Duration::from_nanos((interval * 2 + 500).saturating_sub(LAUNCH))
 }
 
-/// Whether decoding keeps up with this interval, of samples with or without counters of L2 and memory.
-pub(super) fn keeps_up(interval: u64, far: bool) -> bool {
-    interval >= keeping_up(far)
+/// Sixteenths of an image that are decoded at once beside the device. Those of L2 and memory grow: while some are decoded
+/// more come.
+pub(super) fn portion(far: bool) -> u64 {
+    if far { 2 } else { 4 }
 }
 
 /// The shortest interval that decoding keeps up with.
@@ -53,9 +57,9 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Nanoseconds between two samples.
-    pub(super) fn interval(&self) -> u64 {
-        self.interval
+    /// Nanoseconds between two samples, with or without counters of L2 or memory.
+    pub(super) fn interval(&self, far: bool) -> u64 {
+        self.interval.max(if far { SHORTEST_FAR } else { SHORTEST })
     }
 
     /// A dispatch ran for `longest` nanoseconds, the longest of its pass, and images hold this many samples.
@@ -81,23 +85,25 @@ mod tests {
     fn short_kernels_get_short_intervals_and_long_ones_few_samples() {
         let mut pace = Pace::default();
         pace.saw(4_000, 1024);
-        assert_eq!(pace.interval(), SHORTEST);
+        assert_eq!((pace.interval(false), pace.interval(true)), (SHORTEST, SHORTEST_FAR));
         pace.saw(10 * MILLISECOND, 1024);
-        let taken = 10 * MILLISECOND / pace.interval();
-        assert!(pace.interval() > SHORTEST && taken <= 1024 / 8, "{taken} samples");
+        let taken = 10 * MILLISECOND / pace.interval(false);
+        assert!(pace.interval(false) > SHORTEST && taken <= 1024 / 8, "{taken} samples");
         pace.saw(1000 * MILLISECOND, 1024);
-        assert!(1000 * MILLISECOND / pace.interval() < 10_000);
-        assert!(gap(pace.interval()) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval()));
+        assert!(1000 * MILLISECOND / pace.interval(false) < 10_000);
+        assert!(
+            gap(pace.interval(false)) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval(false))
+        );
     }
 
     #[test]
     fn the_interval_changes_only_when_it_is_far_off() {
         let mut pace = Pace::default();
         pace.saw(10 * MILLISECOND, 1024);
-        let interval = pace.interval();
+        let interval = pace.interval(false);
         pace.saw(5 * MILLISECOND, 1024);
-        assert_eq!(pace.interval(), interval, "another programming costs more than it saves");
+        assert_eq!(pace.interval(false), interval, "another programming costs more than it saves");
         pace.saw(5_000, 1024);
-        assert!(pace.interval() < interval);
+        assert!(pace.interval(false) < interval);
     }
 }

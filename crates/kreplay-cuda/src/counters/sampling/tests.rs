@@ -46,6 +46,10 @@ struct World {
     programmed: Vec<u64>,
     starts: u32,
     fault: Fault,
+    /// Samples are taken.
+    on: bool,
+    /// How long a decoding takes.
+    decoding: u64,
 }
 
 impl World {
@@ -76,6 +80,8 @@ impl Fake {
             programmed: Vec::new(),
             starts: 0,
             fault,
+            on: false,
+            decoding: 0,
         })))
     }
 
@@ -128,6 +134,7 @@ impl Sampler for Fake {
         let mut world = self.0.guarded();
         world.starts += 1;
         world.running = true;
+        world.on = true;
         world.started = world.now;
         Ok(())
     }
@@ -135,6 +142,7 @@ impl Sampler for Fake {
         let mut world = self.0.guarded();
         // A little goes on until the hardware has stopped.
         world.now += world.interval;
+        world.on = false;
         Ok(())
     }
     fn release(&mut self) {}
@@ -167,6 +175,10 @@ impl Sampler for Fake {
         }
         decoded.full |= world.fault == Fault::Full;
         world.sampled = at;
+        world.now += world.decoding;
+        if !world.on {
+            world.sampled = world.now;
+        }
         if world.fault == Fault::Hole && decoded.times.len() > 8 {
             let (first, last) = (decoded.times[4], decoded.times[6]);
             decoded.times[4] = (first.0, first.0 + 1);
@@ -277,6 +289,19 @@ fn a_segment_ends_before_an_image_is_full() {
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
     assert!(fake.0.guarded().starts > 3, "{} segments", fake.0.guarded().starts);
+}
+
+#[test]
+fn slow_decoding_does_not_make_the_next_segment_seem_full() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    fake.0.guarded().decoding = 30_000_000;
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 400];
+    for window in 1..4 {
+        let readings = pass(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("nothing is lost");
+        assert_eq!(counts(&readings), expected(&kernels));
+    }
+    assert!(fake.0.guarded().starts < 10, "{} segments", fake.0.guarded().starts);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The thread that has a device's sampling hardware to itself: it programs, starts, stops and decodes.
 //!
-//! Where the interval is long enough for decoding to keep up, it goes on while the device runs, in portions; else what waits
-//! would only grow meanwhile, and all is decoded after the stop. Only then is the next command taken, so nothing is decoded
-//! into another segment. What does not fit an image is lost, so [`Unit::crowded`] says when it is time to stop.
+//! Decoding goes on beside the device, in portions, and after the stop what waits is decoded at once. Only then is the next
+//! command taken, so nothing is decoded into another segment. What does not fit an image is lost, so [`Unit::crowded`] says
+//! when it is time to stop.
 
 use super::collect::{Closing, Collected};
 use super::group::SampleGroup;
-use super::pace::keeps_up;
+use super::pace::portion;
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::workers::{Blank, Filled, Workers};
 use crate::counters::beside::beside;
@@ -19,9 +19,8 @@ use std::time::{Duration, Instant};
 
 /// How long the thread sleeps when nothing is there to decode.
 const IDLE: Duration = Duration::from_micros(100);
-/// Sixteenths of an image that are decoded at once while the device runs, and at which a segment should end.
-const PORTION: u64 = 6;
-/// Until it has ended come the samples of one dispatch, an eighth of an image, and those of the stop itself.
+/// Sixteenths of an image at which a segment should end. Until it has ended come the samples of one dispatch, an eighth of an
+/// image, and those of the stop itself.
 const CROWDED: u64 = 11;
 
 type Reply = Sender<Result<(), SamplerError>>;
@@ -76,7 +75,8 @@ struct Pending {
     began: u64,
     interval: u64,
     samples: u64,
-    keeps_up: bool,
+    /// Sixteenths of an image that are decoded at once.
+    portion: u64,
 }
 
 impl Progress {
@@ -220,7 +220,7 @@ impl Thread {
     fn portion_waits(&self) -> bool {
         let Some(pending) = *self.progress.running.guarded() else { return false };
         let elapsed = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        pending.keeps_up && self.progress.waiting(pending, elapsed) >= PORTION
+        self.progress.waiting(pending, elapsed) >= pending.portion
     }
 
     fn obey(&mut self, command: Command) {
@@ -284,7 +284,7 @@ impl Thread {
             began: u64::MAX,
             interval: programming.interval,
             samples: u64::from(programming.samples),
-            keeps_up: keeps_up(programming.interval, programming.group.is_far()),
+            portion: portion(programming.group.is_far()),
         };
         self.running = None;
         self.sampler.start()?;
