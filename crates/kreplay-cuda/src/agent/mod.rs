@@ -10,6 +10,7 @@ mod guard;
 mod launch;
 mod operations;
 mod passes;
+mod pause;
 mod slots;
 mod streams;
 mod work;
@@ -23,6 +24,7 @@ pub(crate) mod tests;
 
 pub(crate) use guard::{Depth, inside};
 pub(crate) use passes::launching_on;
+pub(crate) use pause::Pause;
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
 
 use crate::kernels;

@@ -40,7 +40,7 @@ pub(super) struct Planned {
 pub(crate) const EVENT_TIME: &str = "gpu_time";
 
 /// What a dispatch costs where only its time is taken.
-const TIMING: Duration = Duration::from_micros(15);
+const TIMING: Duration = Duration::from_micros(25);
 /// … where it is sampled as it runs: two events.
 const UNFENCED: Duration = Duration::from_micros(5);
 

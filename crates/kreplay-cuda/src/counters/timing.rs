@@ -1,8 +1,9 @@
-//! Timing alone: events before and after each dispatch.
+//! Timing alone: events before and after each dispatch. A pause on the device before them lets the host get ahead, so that the
+//! dispatch follows its event at once.
 
 use super::no_window;
 use super::plan::EVENT_TIME;
-use crate::agent::CudaAgent;
+use crate::agent::{CudaAgent, Pause};
 use crate::tables::Event;
 use kreplay_engine::{AgentError, CountersError, Reading, Value};
 
@@ -10,6 +11,7 @@ use kreplay_engine::{AgentError, CountersError, Reading, Value};
 #[derive(Default)]
 pub(super) struct Timing {
     events: Vec<(Event, Event)>,
+    pause: Pause,
 }
 
 /// A pass that runs.
@@ -31,6 +33,7 @@ impl Timing {
         while self.events.len() <= index as usize {
             self.events.push(agent.timing_events().map_err(failed)?);
         }
+        self.pause.on(agent).map_err(failed)?;
         agent.mark_pass(self.events[index as usize].0, false).map_err(failed)?;
         pass.within = true;
         Ok(())
