@@ -43,6 +43,8 @@ struct World {
     sampled: u64,
     activities: Vec<Activity>,
     submitted: u64,
+    /// Empty images that were made.
+    blanks: u32,
     programmed: Vec<u64>,
     starts: u32,
     fault: Fault,
@@ -77,6 +79,7 @@ impl Fake {
             sampled: 0,
             activities: Vec::new(),
             submitted: 0,
+            blanks: 0,
             programmed: Vec::new(),
             starts: 0,
             fault,
@@ -147,6 +150,7 @@ impl Sampler for Fake {
     }
     fn release(&mut self) {}
     fn empty_image(&mut self, samples: u32) -> Result<Vec<u8>, SamplerError> {
+        self.0.guarded().blanks += 1;
         Ok(vec![0; samples as usize * 16])
     }
     fn decode(&mut self, image: &mut [u8]) -> Result<Decoded, SamplerError> {
@@ -333,6 +337,21 @@ fn what_does_not_fit_is_discarded_and_twice_in_a_row_is_enough() {
         let refused = pass(&sampling, &fake, (3, &group), &kernels, &|_| {});
         assert!(matches!(refused, Err(CountersError::Unavailable(_))), "{fault:?}: {refused:?}");
     }
+}
+
+#[test]
+fn groups_take_turns_and_their_images_are_made_twice_at_most() {
+    let (fake, one, two) = (Fake::new(Fault::None), group(), group());
+    let sampling = sampling(&fake);
+    let kernels: Vec<(u64, u64)> = (0..20).map(|at| (3_000, 7 + at)).collect();
+    for window in 1..6 {
+        for group in [&one, &two] {
+            let readings = pass(&sampling, &fake, (window, group), &kernels, &|_| {}).expect("they fit");
+            assert_eq!(counts(&readings), expected(&kernels));
+        }
+    }
+    let world = fake.0.guarded();
+    assert_eq!((world.programmed.len(), world.blanks), (10, 4));
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Most bytes of images on their way, so that a slow evaluation holds decoding back instead of filling memory.
-const MOST_BYTES: usize = 192 << 20;
+const MOST_BYTES: usize = 96 << 20;
 /// Images that may be on their way in any case.
-const LEAST_IMAGES: usize = 4;
+const LEAST_IMAGES: usize = 3;
 
 /// An empty image.
 pub(super) type Blank = Arc<Vec<u8>>;
