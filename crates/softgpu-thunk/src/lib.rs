@@ -35,6 +35,7 @@ mod memory;
 mod open;
 mod queue;
 mod runtime_version;
+mod sampling;
 mod share;
 mod topology;
 mod types;

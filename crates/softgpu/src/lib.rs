@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The parts meet in [`contract`]: what a dispatch is, what memory answers, what an execution reports. The counters
-//! (`pmc`) read what an execution reports and are reached through `softgpu-aqlprofile`.
+//! (`pmc`) read what an execution reports and are reached through `softgpu-aqlprofile`; `sampling` streams the same counts.
 //!
 //! It **fails closed**: an unknown instruction, a bad address or a bad packet becomes a queue error that the program
 //! sees, with the mnemonic or address in a message; never a normal completion.
@@ -30,4 +30,5 @@ pub mod isa;
 pub mod memory;
 pub mod pmc;
 pub mod queue;
+pub mod sampling;
 pub mod topology;

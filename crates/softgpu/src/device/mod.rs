@@ -31,6 +31,7 @@ use crate::fault::Faults;
 use crate::memory::AddressSpace;
 use crate::pmc::CounterBank;
 use crate::queue::Queues;
+use crate::sampling::Sampler;
 
 /// Everything that the GPU is made of.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub struct Device {
     pub queues: Queues,
     /// Simulated counters, shared by all queues.
     pub counters: CounterBank,
+    /// The same counters as a stream of samples.
+    pub sampler: Sampler,
     /// Faults put in.
     pub faults: Faults,
     /// The write oracle's records.
@@ -86,6 +89,7 @@ impl Device {
             faults,
             config,
             counters: CounterBank::new(),
+            sampler: Sampler::new(now_ns),
             events: Events::default(),
             queues: Queues::default(),
             totals: Totals::default(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use super::spec::{FaultKind, FaultSpec, Pool};
+use super::spec::{FaultKind, FaultSpec, Pool, SamplingFault};
 use crate::memory::MemoryKind;
 
 #[derive(Debug)]
@@ -99,12 +99,22 @@ impl Faults {
         })
     }
 
+    /// Whether this goes wrong with the samples now.
+    #[must_use]
+    pub fn sampling(&self, fault: SamplingFault) -> bool {
+        self.fold(|armed, wrong: &mut bool| {
+            if armed.spec.kind == FaultKind::Sampling(fault) {
+                *wrong |= armed.strike();
+            }
+        })
+    }
+
     /// What happens to this dispatch.
     #[must_use]
     pub fn dispatch(&self, kernel_object: u64) -> Hit {
         self.fold(|armed, hit: &mut Hit| {
             let spec = &armed.spec;
-            let other = matches!(spec.kind, FaultKind::AllocFail(_) | FaultKind::CorruptCopy);
+            let other = matches!(spec.kind, FaultKind::AllocFail(_) | FaultKind::CorruptCopy | FaultKind::Sampling(_));
             if other || spec.kernel.is_some_and(|k| k != kernel_object) || !armed.strike() {
                 return;
             }
@@ -115,7 +125,7 @@ impl Faults {
                 FaultKind::EscapedWrite(address) => hit.escaped_write = Some(*address),
                 FaultKind::ForeignWrite { address, bytes } => hit.foreign_writes.push((*address, bytes.clone())),
                 FaultKind::QueueError(code) => hit.queue_error = Some(*code),
-                FaultKind::AllocFail(_) | FaultKind::CorruptCopy => {}
+                FaultKind::AllocFail(_) | FaultKind::CorruptCopy | FaultKind::Sampling(_) => {}
             }
         })
     }

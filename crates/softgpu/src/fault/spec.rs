@@ -35,6 +35,21 @@ pub enum FaultKind {
     CorruptCopy,
     /// A dispatch becomes a queue error with this code.
     QueueError(u64),
+    /// The stream of samples goes wrong.
+    Sampling(SamplingFault),
+}
+
+/// What goes wrong with samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SamplingFault {
+    /// A dispatch's activity runs together with the next one's.
+    Merge,
+    /// A sample is not stored, and nothing tells.
+    Lose,
+    /// Something else runs behind a dispatch.
+    Stray,
+    /// A programming is accepted, and the one before stays.
+    Stuck,
 }
 
 /// One fault and when it happens.
@@ -97,6 +112,10 @@ fn parse(part: &str) -> Result<FaultSpec, String> {
             bytes: hex(keys.take("bytes").ok_or("bytes are needed")?)?,
         },
         "corrupt-copy" => FaultKind::CorruptCopy,
+        "sampling-merge" => FaultKind::Sampling(SamplingFault::Merge),
+        "sampling-lose" => FaultKind::Sampling(SamplingFault::Lose),
+        "sampling-stray" => FaultKind::Sampling(SamplingFault::Stray),
+        "sampling-stuck" => FaultKind::Sampling(SamplingFault::Stuck),
         "queue-error" => FaultKind::QueueError(keys.number("code")?.unwrap_or(0x4000_0000)),
         other => return Err(format!("no fault is called `{other}`")),
     };

@@ -51,6 +51,7 @@ pub(super) fn run(device: &Device, ring: &Ring, address: u64, packet: &KernelDis
     };
     let options =
         ExecOptions { seed: device.config.seed, threads: device.config.threads, cancel: Arc::clone(&ring.cancel) };
+    let running = device.sampler.began();
     let stats = match crate::exec::run(&request, &view, &options) {
         Ok(stats) => stats,
         Err(fault) => {
@@ -68,6 +69,7 @@ pub(super) fn run(device: &Device, ring: &Ring, address: u64, packet: &KernelDis
         }
     }
     device.counters.accumulate(&stats);
+    device.sampler.ended(running, &stats, &device.faults);
     drop(view);
     Ok(if hit.drop_signal { Done::Silent } else { Done::Complete })
 }
