@@ -2,7 +2,7 @@
 //!
 //! A *segment* is what was sampled between one start of the hardware and its stop: a pass, or a part of one.
 
-use super::group::SampleGroup;
+use super::group::{SampleGroup, is_far};
 use crate::counters::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
 use kreplay_engine::{CountersError, PlannedCounter, Reading};
@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// How far a fence may be off the samples' clock, in nanoseconds: both are CUPTI's, and agreed to 30 ns on an H200.
 const TOLERANCE: u64 = 2_000;
+/// Idle samples that tell what is counted although nothing runs.
+const LEAST_IDLE: usize = 4;
 /// Clocks that are this far apart are not the same one.
 const UNRELATED: u64 = 1_000_000_000;
 
@@ -54,6 +56,7 @@ impl Segment {
     pub(super) fn readings(&self, samples: &Samples) -> Result<Vec<Reading>, CountersError> {
         let attributed = self.attribute(samples)?;
         let terms = self.group.terms.len();
+        let background = self.background(samples, &attributed);
         let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
         let mut sums = vec![0.0; terms];
         for (dispatch, own) in (self.first..).zip(attributed) {
@@ -61,6 +64,13 @@ impl Segment {
             for sample in samples.values[own.start * terms..own.end * terms].chunks_exact(terms) {
                 for (sum, value) in sums.iter_mut().zip(sample) {
                     *sum += value;
+                }
+            }
+            let time: u64 = samples.times[own].iter().map(|(start, end)| end - start).sum();
+            for ((sum, rate), term) in sums.iter_mut().zip(&background).zip(&self.group.terms) {
+                if *rate > 0.0 {
+                    let rest = (*sum - rate * time as f64).max(0.0);
+                    *sum = if term.ends_with(".sum") { rest.round() } else { rest };
                 }
             }
             for (formula, counter) in self.group.formulas.iter().zip(self.counters.iter()) {
@@ -78,6 +88,39 @@ impl Segment {
             }
         }
         Ok(readings)
+    }
+
+    /// What each term counts in a nanosecond although nothing runs: the host's traffic and the hardware's own, in L2 and
+    /// memory. The median of the samples that are nobody's; 0 for what stands still while nothing runs.
+    fn background(&self, samples: &Samples, attributed: &[Range<usize>]) -> Vec<f64> {
+        let terms = &self.group.terms;
+        if !self.group.is_far() {
+            return vec![0.0; terms.len()];
+        }
+        let mut owned = attributed.iter().peekable();
+        let mut idle = Vec::new();
+        for (index, (start, end)) in samples.times.iter().enumerate() {
+            while owned.next_if(|own| own.end <= index).is_some() {}
+            let own = owned.peek().is_some_and(|own| own.contains(&index));
+            let disturbed = |other: &Span| *start < other.to + TOLERANCE && other.from < *end + TOLERANCE;
+            let active = samples.values[index * terms.len()] > 0.0;
+            if !own && !active && !self.others.iter().any(disturbed) {
+                idle.push(index);
+            }
+        }
+        let rate = |term: usize| {
+            if idle.len() < LEAST_IDLE || !is_far(&terms[term]) {
+                return 0.0;
+            }
+            let rate = |index: &usize| {
+                let (start, end) = samples.times[*index];
+                samples.values[index * terms.len() + term] / (end - start) as f64
+            };
+            let mut rates: Vec<f64> = idle.iter().map(rate).collect();
+            rates.sort_by(f64::total_cmp);
+            rates[rates.len() / 2]
+        };
+        (0..terms.len()).map(rate).collect()
     }
 
     fn attribute(&self, samples: &Samples) -> Result<Vec<Range<usize>>, CountersError> {

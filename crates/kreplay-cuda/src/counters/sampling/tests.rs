@@ -50,8 +50,10 @@ struct World {
     fault: Fault,
     /// Samples are taken.
     on: bool,
-    /// How long a decoding takes.
+    /// How long the decoding behind a stop takes.
     decoding: u64,
+    /// What the second term counts in a microsecond although nothing runs.
+    noise: u64,
 }
 
 impl World {
@@ -85,6 +87,7 @@ impl Fake {
             fault,
             on: false,
             decoding: 0,
+            noise: 0,
         })))
     }
 
@@ -173,14 +176,15 @@ impl Sampler for Fake {
                 break;
             }
             image[place..place + 8].copy_from_slice(&(after.0 - before.0).to_le_bytes());
-            image[place + 8..place + 16].copy_from_slice(&(after.1 - before.1).to_le_bytes());
+            let noise = (end - at) * world.noise / 1000;
+            image[place + 8..place + 16].copy_from_slice(&(after.1 - before.1 + noise).to_le_bytes());
             decoded.times.push((at, end));
             at = end;
         }
         decoded.full |= world.fault == Fault::Full;
         world.sampled = at;
-        world.now += world.decoding;
         if !world.on {
+            world.now += world.decoding;
             world.sampled = world.now;
         }
         if world.fault == Fault::Hole && decoded.times.len() > 8 {
@@ -208,9 +212,13 @@ impl Values for FakeValues {
 const COUNTER: &str = "sm__inst_executed.sum";
 
 fn group() -> (Arc<SampleGroup>, Arc<[PlannedCounter]>) {
-    let asked = [(Arc::from(COUNTER), Formula::of(COUNTER).expect("it adds up"))];
+    group_of(COUNTER)
+}
+
+fn group_of(counter: &str) -> (Arc<SampleGroup>, Arc<[PlannedCounter]>) {
+    let asked = [(Arc::from(counter), Formula::of(counter).expect("it adds up"))];
     let group = SampleGroup::new(&asked, MARKERS[0], ConfigImage { bytes: Arc::new([]), passes: 1 });
-    let counter = PlannedCounter { name: COUNTER.into(), block: "sm".into(), unit: "instruction".into() };
+    let counter = PlannedCounter { name: counter.into(), block: "".into(), unit: "instruction".into() };
     (Arc::new(group), Arc::new([counter]))
 }
 
@@ -280,6 +288,21 @@ fn what_is_submitted_between_dispatches_is_nobodys() {
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|index| {
         if index % 3 == 1 || index == kernels.len() {
             fake.submit(9_000, 77);
+        }
+    });
+    assert_eq!(counts(&readings.expect("they fit")), expected(&kernels));
+}
+
+#[test]
+fn what_is_counted_while_nothing_runs_is_taken_off() {
+    let fake = Fake::new(Fault::None);
+    fake.0.guarded().noise = 50;
+    let sampling = sampling(&fake);
+    let kernels = vec![(4_000, 86_000); 20];
+    let group = group_of("lts__t_sectors.sum");
+    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|index| {
+        if index == 7 {
+            fake.submit(9_000, 1_000_000);
         }
     });
     assert_eq!(counts(&readings.expect("they fit")), expected(&kernels));
