@@ -2,7 +2,7 @@
 
 use crate::lock::lock;
 use crate::staging::Staging;
-use crate::{AgentId, Decline, DispatchId, Filter, Policy, Recorder, Settings, WindowId};
+use crate::{AgentId, Decline, DispatchId, Filter, KernelInfo, Policy, Recorder, Settings, WindowId};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -56,6 +56,17 @@ impl Process {
     /// Most host staging in bytes that an agent has held so far, used or retained.
     pub fn host_high_water(&self, agent: AgentId) -> u64 {
         self.staging.high_water(agent)
+    }
+
+    /// As [`Engine::select`](crate::Engine::select), for an agent that has no engine yet: the interceptor makes one when the first
+    /// launch is selected, so that a process in which none is has none.
+    pub fn select(&self, agent: AgentId, kernel: &KernelInfo) -> Option<DispatchId> {
+        let id = self.next_dispatch();
+        if !self.filter.select(kernel) {
+            self.recorder.not_selected(agent);
+            return None;
+        }
+        Some(id)
     }
 
     /// The number of the dispatch that came just now; from 1, one for each launch, selected or not.

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How long the end of a context or of the process may wait for a window.
 const END: Duration = Duration::from_secs(10);
 
+/// How long the first window may wait for calls that began before there was an engine.
+const EARLY: Duration = Duration::from_secs(2);
+
 /// What an engine needs beside itself.
 pub(super) struct Driven {
     pub(super) engine: Arc<Engine<CudaAgent>>,
@@ -33,6 +36,10 @@ pub(super) struct ContextState {
     early: Mutex<Option<Early>>,
     pub(super) functions: Functions,
     codes: AtomicU64,
+    /// There is an engine, or there can be none.
+    made: AtomicBool,
+    /// Calls of the program that began before and have not ended.
+    early_calls: AtomicU64,
 }
 
 #[derive(Default)]
@@ -50,6 +57,8 @@ impl ContextState {
             early: Mutex::new(Some(Early::default())),
             functions: Functions::default(),
             codes: AtomicU64::new(1),
+            made: AtomicBool::new(false),
+            early_calls: AtomicU64::new(0),
         }
     }
 
@@ -58,7 +67,26 @@ impl ContextState {
         self.driven.get().and_then(Option::as_ref)
     }
 
-    /// The engine, made at the first launch. `None` when it cannot be.
+    /// A call of the program begins while there is no engine that would keep it out of windows. `None` when there is one by now.
+    pub(super) fn early_call(self: &Arc<Self>) -> Option<EarlyCall> {
+        if self.made.load(Ordering::Relaxed) {
+            return None;
+        }
+        // In one order with what `drive` does: either it sees this call, or this call sees the engine.
+        self.early_calls.fetch_add(1, Ordering::SeqCst);
+        let call = EarlyCall(Arc::clone(self));
+        (!self.made.load(Ordering::SeqCst)).then_some(call)
+    }
+
+    /// Waits for calls that began when there was no engine: they may not fall into its first window.
+    fn settle_early_calls(&self) {
+        let deadline = Instant::now() + EARLY;
+        while self.early_calls.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(20));
+        }
+    }
+
+    /// The engine, made at the first launch that is selected. `None` when it cannot be. Nothing is being captured.
     pub(super) fn drive(&self, interceptor: &Interceptor) -> Option<&Driven> {
         if self.driven.get().is_none() {
             let _making = locked(&self.making);
@@ -75,6 +103,12 @@ impl ContextState {
                 }
                 // Set under the lock of `early`, so that nothing is reported to neither.
                 let _ = self.driven.set(made);
+                drop(early);
+                self.made.store(true, Ordering::SeqCst);
+                self.settle_early_calls();
+                if self.driven().is_some() {
+                    self.functions.look_at_all(self, &interceptor.driver);
+                }
             }
         }
         self.driven()
@@ -185,6 +219,10 @@ impl ContextState {
     pub(super) fn code_loaded(&self, variables: Vec<ModuleVariable>) -> Option<u64> {
         let driven = self.driven()?;
         let code = self.codes.fetch_add(1, Ordering::Relaxed);
+        // A window that is open has no snapshot of them.
+        if variables.iter().any(|variable| !variable.constant) {
+            driven.engine.close_window();
+        }
         driven.engine.code_loaded(code, variables);
         Some(code)
     }
@@ -217,4 +255,13 @@ pub(super) enum Gone {
     Early(Region),
     /// By the engine.
     Known(Retired),
+}
+
+/// A call of the program that began before there was an engine; it has ended when this is dropped.
+pub(super) struct EarlyCall(Arc<ContextState>);
+
+impl Drop for EarlyCall {
+    fn drop(&mut self) {
+        self.0.early_calls.fetch_sub(1, Ordering::SeqCst);
+    }
 }

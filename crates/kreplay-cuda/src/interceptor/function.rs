@@ -19,13 +19,26 @@ pub(super) struct FunctionInfo {
     /// The handle as the program launches it.
     function: Function,
     pub(super) collective: bool,
+    symbol: Arc<str>,
+    /// Known once there is an engine, which is told of its module's variables.
+    code: OnceLock<FunctionCode>,
+}
+
+/// What a function's machine code says.
+#[derive(Debug)]
+struct FunctionCode {
     /// Why no launch of it can be replayed.
-    pub(super) decline: Option<Decline>,
+    decline: Option<Decline>,
     /// The module in this context, where the driver tells it.
     module: Module,
 }
 
 impl FunctionInfo {
+    /// Why no launch of it can be replayed, as far as its code tells.
+    pub(super) fn decline(&self) -> Option<Decline> {
+        self.code.get().and_then(|code| code.decline)
+    }
+
     /// Where the parameters lie; `None` when the driver does not tell.
     pub(super) fn layout(&self, driver: &Driver) -> Option<Arc<ParameterLayout>> {
         let ask = || {
@@ -74,7 +87,26 @@ impl Functions {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(&function).cloned()
     }
 
-    /// What is known of a function, found out at its first launch. `symbol` is its name as CUPTI tells it.
+    /// A function by its name alone, as CUPTI tells it: all that is needed of one that is not selected. Its code is looked at when
+    /// there is an engine.
+    pub(super) fn named(&self, function: Function, symbol: impl FnOnce() -> Arc<str>) -> Arc<FunctionInfo> {
+        if let Some(known) = self.known(function) {
+            return known;
+        }
+        let symbol = symbol();
+        let info = Arc::new(FunctionInfo {
+            collective: is_collective(&symbol),
+            kernel: KernelInfo { key: function.raw(), name: kreplay_session::demangle(&symbol).into() },
+            layout: OnceLock::new(),
+            function,
+            symbol,
+            code: OnceLock::new(),
+        });
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(function).or_insert(info))
+    }
+
+    /// What is known of a function, its code included, which is looked at when it is first launched. There is an engine.
     pub(super) fn get(
         &self,
         context: &ContextState,
@@ -82,32 +114,32 @@ impl Functions {
         function: Function,
         symbol: impl FnOnce() -> Arc<str>,
     ) -> Arc<FunctionInfo> {
-        if let Some(known) = self.known(function) {
-            return known;
-        }
-        let info = Arc::new(self.look(context, driver, function, symbol()));
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(function).or_insert(info))
+        let info = self.named(function, symbol);
+        self.look(context, driver, &info);
+        info
     }
 
-    fn look(&self, context: &ContextState, driver: &Driver, function: Function, symbol: Arc<str>) -> FunctionInfo {
-        let _depth = crate::agent::Depth::enter();
-        // The handle may be a kernel of a library, which has a function in each context.
-        let own = driver.kernel_function(function).unwrap_or(function);
-        // Loads what would be loaded at the launch, so that its code and variables are known before it. What cannot be
-        // loaded fails in the program's own launch.
-        let _ = driver.load_function(own);
-        let module = driver.function_module(own).unwrap_or(Module::NULL);
-        let (runtime, hidden) = self.module_code(context, driver, module, &symbol);
-        let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
-        FunctionInfo {
-            collective: is_collective(&symbol),
-            kernel: KernelInfo { key: function.raw(), name: kreplay_session::demangle(&symbol).into() },
-            layout: OnceLock::new(),
-            function,
-            decline,
-            module,
+    /// Looks at the code of functions that were launched before there was an engine.
+    pub(super) fn look_at_all(&self, context: &ContextState, driver: &Driver) {
+        let known: Vec<_> = self.known.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        for info in known {
+            self.look(context, driver, &info);
         }
+    }
+
+    fn look(&self, context: &ContextState, driver: &Driver, info: &FunctionInfo) {
+        info.code.get_or_init(|| {
+            let _depth = crate::agent::Depth::enter();
+            // The handle may be a kernel of a library, which has a function in each context.
+            let own = driver.kernel_function(info.function).unwrap_or(info.function);
+            // Loads what would be loaded at the launch, so that its code and variables are known before it. What cannot be
+            // loaded fails in the program's own launch.
+            let _ = driver.load_function(own);
+            let module = driver.function_module(own).unwrap_or(Module::NULL);
+            let (runtime, hidden) = self.module_code(context, driver, module, &info.symbol);
+            let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
+            FunctionCode { decline, module }
+        });
     }
 
     /// Makes the variables of a function's module known; gives what the function uses of the device runtime, and whether
@@ -153,7 +185,7 @@ impl Functions {
     pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
         super::recent::forget();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, info| module.is_some_and(|module| info.module != module));
+        known.retain(|_, info| module.zip(info.code.get()).is_some_and(|(module, code)| code.module != module));
         drop(known);
         let codes: Vec<u64> = {
             let mut code = locked(&self.code);

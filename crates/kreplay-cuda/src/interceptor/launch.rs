@@ -1,13 +1,15 @@
 //! Launches: what the engine decides about them, and what *enter* leaves for *exit*.
 
 use super::call::{Call, function_of, stream_of, symbol};
-use super::context::Driven;
+use super::context::{ContextState, Driven};
 use super::ids::Form;
 use super::pending::{LastOf, Pending, push};
 use super::{Interceptor, locked, recent};
 use crate::agent::{CudaWork, Launch, launching_on};
 use crate::tables::callback::CallbackData;
-use kreplay_engine::{Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits};
+use kreplay_engine::{
+    AgentId, Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits,
+};
 use std::sync::Arc;
 
 impl Interceptor {
@@ -19,7 +21,7 @@ impl Interceptor {
             return;
         }
         let known = function.and_then(|function| {
-            recent::with(data.context, function, |state, info| Some(pass_by(state.driven()?, &info.kernel, data)))
+            recent::with(data.context, function, |state, info| self.ask(state, &info.kernel, data))
         });
         match known.flatten() {
             Some(Asked::Passed) => return,
@@ -27,6 +29,19 @@ impl Interceptor {
             None => {}
         }
         self.describe(data, form, per_thread, None);
+    }
+
+    /// Asks the filter about a launch, with or without an engine. `None` when there can be none.
+    fn ask(&self, state: &Arc<ContextState>, kernel: &KernelInfo, data: &CallbackData) -> Option<Asked> {
+        if let Some(call) = state.early_call() {
+            let selected = self.process.select(AgentId(0), kernel);
+            if selected.is_none() {
+                push(data.correlation_id, Pending::Early { _call: call });
+                return Some(Asked::Passed);
+            }
+            return Some(Asked::Describe(selected));
+        }
+        Some(pass_by(state.driven()?, kernel, data))
     }
 
     /// Whether a launch goes into a capture: it does not run then, and its graph's launches are seen when they come.
@@ -42,7 +57,20 @@ impl Interceptor {
         let capturing = self.capturing();
         let epoch = recent::epoch();
         let state = self.context(data.context);
-        // An engine cannot be made while something is captured, and a captured launch does not run.
+        let mut asked = asked;
+        // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
+        let function = unsafe { function_of(form, data.parameters) };
+        if let (None, Some(function)) = (asked, function) {
+            // Perhaps nobody wants it: then nothing but its name is needed.
+            let info = state.functions.named(function, || symbol(data));
+            recent::keep(epoch, &state, function, &info);
+            match self.ask(&state, &info.kernel, data) {
+                Some(Asked::Passed) => return,
+                Some(Asked::Describe(selected)) => asked = Some(selected),
+                None => return,
+            }
+        }
+        // An engine cannot be made while something is captured.
         let driven = if capturing { state.driven() } else { state.drive(self) };
         let Some(driven) = driven else { return };
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
@@ -52,46 +80,41 @@ impl Interceptor {
                 _ => Decline::UnknownArguments,
             };
             let info = bare(symbol(data), 0, reason);
-            if let Decision::Run(guard) | Decision::Recorded(guard) =
-                driven.engine.dispatch(&info, || Err(Decline::UnknownArguments))
-            {
+            let record = || Err(Decline::UnknownArguments);
+            let decision = match asked {
+                Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
+                Some(None) => driven.engine.dispatch_unselected(&info, record),
+                None => driven.engine.dispatch(&info, record),
+            };
+            if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
                 push(data.correlation_id, Pending::Guard { _guard: guard });
             }
             return;
         };
         // While something is captured the driver must not be asked to load or wait.
         let function = if capturing {
-            state.functions.known(call.function)
+            state.functions.named(call.function, || symbol(data))
         } else {
-            Some(state.functions.get(&state, &self.driver, call.function, || symbol(data)))
+            state.functions.get(&state, &self.driver, call.function, || symbol(data))
         };
-        if let Some(function) = &function {
-            recent::keep(epoch, &state, call.function, function);
-        }
-        let kernel = match &function {
-            Some(function) => function.kernel.clone(),
-            None => KernelInfo { key: call.function.raw(), name: kreplay_session::demangle(&symbol(data)).into() },
-        };
-        let asked = asked.map_or_else(|| pass_by(driven, &kernel, data), Asked::Describe);
-        let Asked::Describe(selected) = asked else { return };
+        let Some(selected) = asked else { return };
         let stream = stream_of(call.stream, per_thread);
-        let (arguments, decline, collective) = match &function {
-            Some(function) if !capturing => {
-                let arguments = call.packed_arguments(&self.driver, function);
-                let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
-                (arguments, function.decline.or(surface), function.collective)
-            }
-            _ => (None, Some(Decline::StreamCapture), false),
+        let (arguments, decline) = if capturing {
+            (None, Some(Decline::StreamCapture))
+        } else {
+            let arguments = call.packed_arguments(&self.driver, &function);
+            let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
+            (arguments, function.decline().or(surface))
         };
         let info = DispatchInfo {
-            kernel,
+            kernel: function.kernel.clone(),
             geometry: Geometry { groups: call.grid, items: call.block },
             stream: stream.raw(),
             arguments: match &arguments {
                 Some((bytes, _)) => Arguments::Known(Arc::clone(bytes)),
                 None => Arguments::Unknown,
             },
-            traits: Traits { decline, collective, ..Traits::default() },
+            traits: Traits { decline, collective: function.collective, ..Traits::default() },
         };
         let record = || {
             let (arguments, form) = arguments.ok_or(Decline::UnknownArguments)?;

@@ -19,10 +19,14 @@ impl Interceptor {
         }
         let kind = self.kind(data, written);
         let range = written_range(data, written, &kind);
-        let mut guards = Vec::new();
+        let (mut guards, mut early) = (Vec::new(), Vec::new());
         // An address says nothing about its context, so the operation is kept out of every context's windows; memory of
         // another context is not put back by this one's.
         for state in self.all_contexts() {
+            if let Some(call) = state.early_call() {
+                early.push(call);
+                continue;
+            }
             let Some(driven) = state.driven() else { continue };
             driven.agent.note_operation();
             let mut work = || self.repeat(data, &kind);
@@ -37,8 +41,8 @@ impl Interceptor {
                 driven.engine.region_written(range);
             }
         }
-        if !guards.is_empty() {
-            push(data.correlation_id, Pending::Guards { _guards: guards });
+        if !guards.is_empty() || !early.is_empty() {
+            push(data.correlation_id, Pending::Guards { _guards: guards, _early: early });
         }
     }
 

@@ -1,8 +1,7 @@
 //! What *enter* began and *exit* ends, thread by thread.
 
 use super::AgentCounters;
-use super::context::ContextState;
-use super::context::Gone;
+use super::context::{ContextState, EarlyCall, Gone};
 use crate::agent::CudaAgent;
 use crate::tables::Context;
 use kreplay_engine::{Engine, Region, RunGuard, Window};
@@ -16,7 +15,9 @@ pub(super) enum Pending {
     /// … and the batch window that it was recorded in is closed right after it.
     Closing { guard: RunGuard<CudaAgent>, engine: Arc<Engine<CudaAgent>> },
     /// … of every context that it may touch.
-    Guards { _guards: Vec<RunGuard<CudaAgent>> },
+    Guards { _guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
+    /// There was no engine when the program's call began.
+    Early { _call: EarlyCall },
     /// The program's launch is the last pass of a window.
     Window(Box<LastOf>),
     /// Regions were retired, and come back when the free fails.

@@ -46,7 +46,7 @@ fn slot(function: Function) -> usize {
 pub(super) fn with<T>(
     context: Context,
     function: Function,
-    work: impl FnOnce(&ContextState, &FunctionInfo) -> T,
+    work: impl FnOnce(&Arc<ContextState>, &FunctionInfo) -> T,
 ) -> Option<T> {
     RECENT
         .try_with(|recent| {

@@ -61,6 +61,8 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         let message = "--cache flush needs a window for each kernel, so there are no batch windows";
         session.warn("no_batch_windows", message.into());
     }
+    // Where nothing is counted CUPTI's profiler is left alone.
+    let wanted = !settings.request.names.is_empty();
     settings.window = if records { WindowMode::Auto } else { WindowMode::Kernel };
     let process =
         Process::new(settings, session.filter(), Arc::new(AsPlanned), session.recorder() as Arc<dyn Recorder>);
@@ -78,7 +80,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         process,
         session.alive_flag(),
         Box::new(warn),
-        Box::new(move |agent| make_counters(&counting, agent, conduct, &refusing)),
+        Box::new(move |agent| wanted.then(|| make_counters(&counting, agent, conduct, &refusing)).flatten()),
         Box::new(move |device| chip_of(&naming, device)),
         records,
     );

@@ -63,15 +63,11 @@ impl<A: Agent> Engine<A> {
     /// Whether a launch of this kernel is profiled: its number, if so. Asks the filter, so it is called once a launch. A
     /// launch that is not selected costs this lookup and [`Engine::pass_by`].
     pub fn select(&self, kernel: &KernelInfo) -> Option<DispatchId> {
-        let id = self.process.next_dispatch();
         if self.is_finished() {
+            let _unused = self.process.next_dispatch();
             return None;
         }
-        if !self.process.filter.select(kernel) {
-            self.process.recorder.not_selected(self.description.id);
-            return None;
-        }
-        Some(id)
+        self.process.select(self.description.id, kernel)
     }
 
     /// As [`Engine::dispatch`], for a launch that [`Engine::select`] gave this number.

@@ -60,7 +60,7 @@ impl Interceptor {
                         stream,
                         arguments: Arguments::Known(Arc::clone(&launch.arguments)),
                         traits: Traits {
-                            decline: function.decline.or(surface),
+                            decline: function.decline().or(surface),
                             collective: function.collective,
                             ..Traits::default()
                         },

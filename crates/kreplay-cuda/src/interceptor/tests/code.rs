@@ -73,3 +73,42 @@ fn names_are_shown_as_people_write_them_and_looked_up_as_they_are() {
     assert_eq!(&*program.last().kernel.name, "show(unsigned int*)");
     assert_eq!(program.declined(), Some(kreplay_engine::Decline::UntrackedMemory), "its code was found");
 }
+
+#[test]
+fn variables_that_appear_within_a_window_end_it() {
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let counter = Box::leak(Box::new([10u32; 4]));
+    let address = counter.as_ptr() as u64;
+    fake::add_variable("late_counter", address, 16);
+    let mut elf = Elf::default();
+    let text = elf.section(".text.late_counting", 1, vec![0; 16]);
+    let global = elf.section(".nv.global", 8, vec![]);
+    elf.symbol("late_counter", 1, global, 0, 16);
+    elf.symbol("late_counting", 2, text, 0, 16);
+    let image = elf.build();
+    program.launch(increment("early_enough"), "early_enough", data, Stream::NULL, 0);
+    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    let kernel = add_kernel(
+        "late_counting",
+        &[(0, 8)],
+        Arc::new(move |_, arguments| {
+            // SAFETY: leaked above, and live memory of the fake. The result shows what the variable was.
+            unsafe {
+                *(address as *mut u32) += 1;
+                **arguments[0].cast::<*mut u32>() = *(address as *mut u32);
+            }
+        }),
+    );
+    for _ in 0..2 {
+        program.launch(Function(kernel as *mut c_void), "late_counting", data, Stream::NULL, 0);
+    }
+    program.interceptor.context(program.context).driven().expect("an engine").engine.close_window();
+    let records = locked(&program.log.dispatches).clone();
+    assert_eq!(records.len(), 3);
+    for record in &records {
+        assert_eq!((&record.outcome, &record.divergence), (&Outcome::Replayed, &None), "{}", record.kernel.name);
+    }
+    assert_eq!((word(address), word(data)), (12, 12));
+}

@@ -19,32 +19,88 @@ fn what_is_not_selected_or_not_alive_is_left_alone() {
 
 #[test]
 fn a_launch_that_is_not_selected_is_only_looked_up() {
+    for with_engine in [false, true] {
+        let program = Program::new(3);
+        let data = program.allocate(4096);
+        if with_engine {
+            program.launch(increment("interesting"), "interesting", data, Stream::NULL, 0);
+        }
+        let function = increment("boring_often");
+        let symbol = CString::new("boring_often").expect("no NUL");
+        let mut argument = data;
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        let parameters = LaunchKernelParams {
+            function,
+            grid: [1; 3],
+            block: [32, 1, 1],
+            shared: 0,
+            stream: Stream::NULL,
+            arguments: arguments.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+        };
+        let once = || program.quiet_call(cbid::LAUNCH_KERNEL, &symbol, &parameters);
+        // The first launch finds the kernel's name.
+        once();
+        let (calls, allocations) = (fake::calls(), crate::test_alloc::allocations());
+        for _ in 0..100 {
+            once();
+        }
+        assert_eq!(crate::test_alloc::allocations(), allocations, "no launch allocates");
+        assert_eq!(fake::calls(), calls, "no launch asks the driver");
+        assert_eq!(program.log.not_selected.load(Ordering::Relaxed), 101);
+        assert_eq!(program.interceptor.context(program.context).driven().is_some(), with_engine);
+    }
+}
+
+#[test]
+fn where_nothing_is_selected_there_is_no_engine() {
+    let program = Program::new(3);
+    let (data, gone) = (program.allocate(4096), program.allocate(8192));
+    let calls = fake::calls();
+    let boring = increment("boring_alone");
+    for _ in 0..3 {
+        program.call(cbid::LAUNCH_KERNEL_EX, "boring_alone", &extended(boring), || 0);
+    }
+    assert_eq!(fake::calls(), calls, "no stream, no module, no question");
+    assert!(program.interceptor.context(program.context).driven().is_none());
+    program.free(gone, 0);
+    // What came before is known to the engine that is made now.
+    program.launch(increment("at_last"), "at_last", data, Stream::NULL, 0);
+    assert_eq!((program.last().outcome, program.last().bytes.footprint), (Outcome::Replayed, 4096));
+    assert_eq!((program.last().id, program.log.not_selected.load(Ordering::Relaxed)), (DispatchId(4), 3));
+}
+
+/// An extended launch without arguments, which a launch that is not selected is never asked for.
+fn extended(function: Function) -> LaunchKernelExParams {
+    LaunchKernelExParams {
+        config: std::ptr::null(),
+        function,
+        arguments: std::ptr::null_mut(),
+        extra: std::ptr::null_mut(),
+    }
+}
+
+#[test]
+fn the_first_window_waits_for_calls_that_began_without_an_engine() {
     let program = Program::new(3);
     let data = program.allocate(4096);
-    let function = increment("boring_often");
-    let symbol = CString::new("boring_often").expect("no NUL");
-    let mut argument = data;
-    let mut arguments = [(&raw mut argument).cast::<c_void>()];
-    let parameters = LaunchKernelParams {
-        function,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        shared: 0,
-        stream: Stream::NULL,
-        arguments: arguments.as_mut_ptr(),
-        extra: std::ptr::null_mut(),
-    };
-    let once = || program.quiet_call(cbid::LAUNCH_KERNEL, &symbol, &parameters);
-    // The first launch finds the kernel's name and makes the engine.
-    once();
-    let (calls, allocations) = (fake::calls(), crate::test_alloc::allocations());
-    for _ in 0..100 {
-        once();
-    }
-    assert_eq!(crate::test_alloc::allocations(), allocations, "no launch allocates");
-    assert_eq!(fake::calls(), calls, "no launch asks the driver");
-    assert_eq!(program.log.not_selected.load(Ordering::Relaxed), 101);
-    assert!(program.interceptor.context(program.context).driven().is_some_and(|driven| driven.agent.launches() == 101));
+    let (boring, first) = (increment("boring_under_way"), increment("first_of_all"));
+    let before = word(data);
+    let entered = &std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        let program = &program;
+        program.call(cbid::LAUNCH_KERNEL_EX, "boring_under_way", &extended(boring), || {
+            scope.spawn(move || {
+                entered.wait();
+                program.launch(first, "first_of_all", data, Stream::NULL, 0);
+            });
+            entered.wait();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            assert_eq!(fake::launches("first_of_all"), 0, "a window began beside the program's own launch");
+            0
+        });
+    });
+    assert_eq!((program.last().outcome, word(data)), (Outcome::Replayed, before.wrapping_add(1)));
 }
 
 #[test]
