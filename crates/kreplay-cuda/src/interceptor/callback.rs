@@ -86,8 +86,19 @@ impl Interceptor {
                     state.region_reinstate(gone);
                 }
             }
+            Some(Pending::Guard { guard }) if returned != 0 => {
+                guard.failed(&self.driver.status_name("the launch", returned));
+            }
+            Some(Pending::Guards { guards, .. }) if returned != 0 => {
+                let message = self.driver.status_name("the operation", returned);
+                guards.into_iter().for_each(|guard| guard.failed(&message));
+            }
             Some(Pending::Closing { guard, engine }) => {
-                drop(guard);
+                if returned == 0 {
+                    drop(guard);
+                } else {
+                    guard.failed(&self.driver.status_name("the launch", returned));
+                }
                 engine.close_window();
                 counted();
             }

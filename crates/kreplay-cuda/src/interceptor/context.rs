@@ -149,7 +149,7 @@ impl ContextState {
     /// crashes.
     pub(super) fn recorded(&self, driven: &Driven, guard: RunGuard<CudaAgent>) -> Pending {
         if !guard.is_recorded() || driven.counted.swap(true, Ordering::Relaxed) {
-            return Pending::Guard { _guard: guard };
+            return Pending::Guard { guard };
         }
         Pending::Closing { guard, engine: Arc::clone(&driven.engine) }
     }

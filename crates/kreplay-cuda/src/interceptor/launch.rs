@@ -87,7 +87,7 @@ impl Interceptor {
                 None => driven.engine.dispatch(&info, record),
             };
             if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
-                push(data.correlation_id, Pending::Guard { _guard: guard });
+                push(data.correlation_id, Pending::Guard { guard });
             }
             return;
         };
@@ -136,7 +136,7 @@ impl Interceptor {
         match decision {
             Decision::Run(guard) => {
                 driven.agent.note_launch();
-                push(data.correlation_id, Pending::Guard { _guard: guard });
+                push(data.correlation_id, Pending::Guard { guard });
             }
             Decision::Recorded(guard) => {
                 driven.agent.note_launch();
@@ -194,7 +194,7 @@ fn pass_by(driven: &Driven, kernel: &KernelInfo, data: &CallbackData) -> Asked {
         && let Some(guard) = driven.engine.pass_by()
     {
         driven.agent.note_launch();
-        push(data.correlation_id, Pending::Guard { _guard: guard });
+        push(data.correlation_id, Pending::Guard { guard });
         return Asked::Passed;
     }
     Asked::Describe(selected)

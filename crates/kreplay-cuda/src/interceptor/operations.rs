@@ -42,7 +42,7 @@ impl Interceptor {
             }
         }
         if !guards.is_empty() || !early.is_empty() {
-            push(data.correlation_id, Pending::Guards { _guards: guards, _early: early });
+            push(data.correlation_id, Pending::Guards { guards, _early: early });
         }
     }
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// Begun by *enter*.
 pub(super) enum Pending {
     /// The program's call runs as it is; no window opens meanwhile.
-    Guard { _guard: RunGuard<CudaAgent> },
+    Guard { guard: RunGuard<CudaAgent> },
     /// … and the batch window that it was recorded in is closed right after it.
     Closing { guard: RunGuard<CudaAgent>, engine: Arc<Engine<CudaAgent>> },
     /// … of every context that it may touch.
-    Guards { _guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
+    Guards { guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
     /// There was no engine when the program's call began.
     Early { _call: EarlyCall },
     /// The program's launch is the last pass of a window.

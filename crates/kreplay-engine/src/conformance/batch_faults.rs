@@ -103,7 +103,7 @@ pub fn a_failed_launch_in_a_batch_window_costs_its_values_only<R: Rig>(rig: &R) 
     let Decision::Recorded(guard) = world.engine.dispatch(&world.info(&kernel), || Ok(rig.work(&kernel))) else {
         panic!("it is not recorded");
     };
-    guard.failed(&world.engine, "invalid configuration");
+    guard.failed("invalid configuration");
     // The window is over; the next launch has another.
     world.launch(&kernel);
     world.close_window();

@@ -69,7 +69,7 @@ impl<A: Agent> Engine<A> {
                     && let Some(batch) = &mut *lock(&self.batch)
                 {
                     batch.record_operation(work);
-                    return RunGuard::recorded(hold, turn);
+                    return RunGuard::recorded(hold, turn, Arc::clone(self), None);
                 }
                 drop(hold);
             }
@@ -225,10 +225,7 @@ impl<A: Agent> Engine<A> {
     ) -> Decision<A> {
         let dispatch = Recorded { id, start, info: info.clone(), thread: thread::system_number() };
         let index = lock(&self.batch).as_mut().map(|batch| batch.record_dispatch(work, dispatch));
-        Decision::Recorded(match index {
-            Some(index) => RunGuard::counted(hold, turn, Arc::clone(self), index),
-            None => RunGuard::recorded(hold, turn),
-        })
+        Decision::Recorded(RunGuard::recorded(hold, turn, Arc::clone(self), index))
     }
 
     /// For a launch that [`Engine::select`] refused: the guard to hold while the program submits it. `None` while a batch
@@ -272,7 +269,7 @@ impl<A: Agent> Engine<A> {
             && let Some(batch) = &mut *lock(&self.batch)
         {
             batch.record_unselected(work);
-            return Decision::Recorded(RunGuard::recorded(hold, turn));
+            return Decision::Recorded(RunGuard::recorded(hold, turn, Arc::clone(self), None));
         }
         drop(hold);
         self.close_batch(full.unwrap_or(ClosingReason::Unrecordable));
@@ -340,9 +337,9 @@ impl<A: Agent> Engine<A> {
     }
 
     /// What was recorded last did not run.
-    pub(super) fn batch_launch_failed(&self, message: &str) {
+    pub(super) fn batch_call_failed(&self, message: &str) {
         if let Some(batch) = &mut *lock(&self.batch) {
-            batch.spoil(Decline::PassFailed, &format!("a launch of the program failed: {message}"));
+            batch.spoil(Decline::PassFailed, &format!("a call of the program failed: {message}"));
         }
     }
 

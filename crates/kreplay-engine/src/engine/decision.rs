@@ -19,8 +19,8 @@ pub enum Decision<A: Agent> {
 /// dropped by another thread.
 #[must_use = "drop it after the program's call was submitted"]
 pub struct RunGuard<A: Agent> {
-    /// The dispatch's place in a batch window.
-    counted: Option<(Arc<Engine<A>>, u32)>,
+    /// Of something that a batch window holds: whose, and the dispatch's place in it where it is counted.
+    recorded: Option<(Arc<Engine<A>>, Option<u32>)>,
     // Dropped in this order.
     _turn: Option<Alone>,
     _hold: Shared,
@@ -28,34 +28,36 @@ pub struct RunGuard<A: Agent> {
 
 impl<A: Agent> RunGuard<A> {
     pub(crate) fn new(hold: Shared) -> Self {
-        Self { counted: None, _turn: None, _hold: hold }
+        Self { recorded: None, _turn: None, _hold: hold }
+    }
+
+    /// Of something that runs between the dispatches of a window, which does not hold it.
+    pub(super) fn beside(hold: Shared, turn: Alone) -> Self {
+        Self { recorded: None, _turn: Some(turn), _hold: hold }
+    }
+
+    /// Of something that was recorded; `index` is its place where it is a dispatch that is counted.
+    pub(super) fn recorded(hold: Shared, turn: Alone, engine: Arc<Engine<A>>, index: Option<u32>) -> Self {
+        Self { recorded: Some((engine, index)), _turn: Some(turn), _hold: hold }
     }
 
     /// Whether a batch window holds what runs under it.
     pub fn is_recorded(&self) -> bool {
-        self._turn.is_some()
+        self.recorded.is_some()
     }
 
-    /// Of something that was recorded.
-    pub(super) fn recorded(hold: Shared, turn: Alone) -> Self {
-        Self { counted: None, _turn: Some(turn), _hold: hold }
-    }
-
-    /// In place of dropping the guard of [`Decision::Recorded`]: the vendor's call failed, so nothing runs. The window did
-    /// not go as it is recorded: it is not replayed, and its dispatches decline. The program gets its own return code.
-    pub fn failed(self, engine: &Engine<A>, message: &str) {
-        engine.batch_launch_failed(message);
-    }
-
-    /// Of a recorded dispatch that is counted.
-    pub(super) fn counted(hold: Shared, turn: Alone, engine: Arc<Engine<A>>, index: u32) -> Self {
-        Self { counted: Some((engine, index)), _turn: Some(turn), _hold: hold }
+    /// In place of dropping it: the vendor's call failed, so nothing runs. A batch window that holds the call did not go as
+    /// it is recorded then: it is not replayed, and its dispatches decline. The program gets its own return code.
+    pub fn failed(self, message: &str) {
+        if let Some((engine, _)) = &self.recorded {
+            engine.batch_call_failed(message);
+        }
     }
 }
 
 impl<A: Agent> Drop for RunGuard<A> {
     fn drop(&mut self) {
-        if let Some((engine, index)) = self.counted.take() {
+        if let Some((engine, Some(index))) = self.recorded.take() {
             engine.batch_submitted(index);
         }
     }

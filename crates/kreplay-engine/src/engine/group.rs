@@ -145,7 +145,7 @@ impl<A: Agent> Engine<A> {
                 }
             }
         }
-        Ok(RunGuard::recorded(hold, turn))
+        Ok(RunGuard::recorded(hold, turn, Arc::clone(self), None))
     }
 
     /// Why a launch that is not selected cannot be run again.

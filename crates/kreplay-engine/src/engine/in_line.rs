@@ -65,7 +65,7 @@ impl<A: Agent> Engine<A> {
     /// The guard of something that is submitted between the dispatches of a window of a single pass.
     pub(super) fn beside(&self, hold: Shared) -> RunGuard<A> {
         match self.turn() {
-            Some(turn) => RunGuard::recorded(hold, turn),
+            Some(turn) => RunGuard::beside(hold, turn),
             None => {
                 // It may fall between the fences of a dispatch.
                 self.spoil_batch();

@@ -62,3 +62,33 @@ fn many_launches_and_operations_share_a_window() {
     program.call(cbid::END_CAPTURE, "", &Stream::NULL, || 0);
     assert_eq!(word(data), before.wrapping_add(12));
 }
+
+#[test]
+fn what_fails_within_a_window_is_not_replayed() {
+    let program = Program::with(3, true);
+    let data = program.allocate(8192);
+    let kernel = increment("batched_beside_failures");
+    let (before, filled) = (word(data), word(data + 8));
+    let launch = || program.launch(kernel, "batched_beside_failures", data, Stream::NULL, 0);
+    launch();
+    program.launch(kernel, "batched_beside_failures", data, Stream::NULL, 1);
+    assert!(locked(&program.log.dispatches).is_empty(), "the window is over when the next thing comes");
+    launch();
+    let fill = SetParams { to: data + 8, value: 7, count: 1 };
+    program.call(251, "", &fill, || 1);
+    launch();
+    program.call(cbid::BEGIN_CAPTURE_V2, "", &Stream::NULL, || 0);
+    program.call(cbid::END_CAPTURE, "", &Stream::NULL, || 0);
+    let outcomes: Vec<Outcome> = locked(&program.log.dispatches).iter().map(|record| record.outcome.clone()).collect();
+    let failed = |outcome: &Outcome| match outcome {
+        Outcome::Declined { reason, detail } => {
+            *reason == kreplay_engine::Decline::PassFailed && detail.contains("a call of the program failed")
+        }
+        _ => false,
+    };
+    // Two launches of which one failed; one beside a fill that failed; one alone.
+    assert_eq!(outcomes.iter().map(failed).collect::<Vec<_>>(), [true, true, true, false], "{outcomes:?}");
+    assert_eq!(outcomes[3], Outcome::Replayed);
+    assert_eq!(word(data), before.wrapping_add(3));
+    assert_eq!(word(data + 8), filled, "the fill that failed was not done by a replay");
+}
