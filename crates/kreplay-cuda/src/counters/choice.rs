@@ -19,9 +19,9 @@ const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
 /// What a dispatch costs: the fence, and about three samples to decode.
-const NEAR: Duration = Duration::from_micros(35);
+const NEAR: Duration = Duration::from_micros(55);
 /// … with counters of the second-level cache or memory, which many units have.
-const FAR: Duration = Duration::from_micros(70);
+const FAR: Duration = Duration::from_micros(115);
 /// Restoring memory for a pass, beside its counters.
 const PASS: Duration = Duration::from_micros(40);
 

@@ -10,16 +10,33 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-fn counters(agent: &CudaAgent) -> CudaCounters {
+/// Counters that give the hardware back whatever becomes of the test: sessions are the process's.
+struct Counting(CudaCounters);
+
+impl std::ops::Deref for Counting {
+    type Target = CudaCounters;
+    fn deref(&self) -> &CudaCounters {
+        &self.0
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.0.abandon();
+        self.0.close();
+    }
+}
+
+fn counters(agent: &CudaAgent) -> Counting {
     counters_by(agent, true)
 }
 
 /// Counters that sample where the planner likes, or that only use ranges.
-fn counters_by(agent: &CudaAgent, sampling: bool) -> CudaCounters {
+fn counters_by(agent: &CudaAgent, sampling: bool) -> Counting {
     counters_with(agent, sampling, true)
 }
 
-fn counters_with(agent: &CudaAgent, sampling: bool, fence: bool) -> CudaCounters {
+fn counters_with(agent: &CudaAgent, sampling: bool, fence: bool) -> Counting {
     let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
     let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
     println!("CUPTI {} at {}", cupti.version().expect("a version"), cupti.path().display());
@@ -41,7 +58,7 @@ fn counters_with(agent: &CudaAgent, sampling: bool, fence: bool) -> CudaCounters
         lock_deadline: Duration::from_secs(20),
     };
     let warn = Arc::new(|key: &'static str, text: String| println!("{key}: {text}"));
-    CudaCounters::new(cupti, agent.clone(), availability, conduct, warn).expect("the lock can be had")
+    Counting(CudaCounters::new(cupti, agent.clone(), availability, conduct, warn).expect("the lock can be had"))
 }
 
 /// Runs a window of `dispatches` equal dispatches; gives the readings and the times of its steps in µs.
@@ -153,9 +170,9 @@ fn an_abandoned_window_does_no_harm() {
     // Three moves go to one launch of the copy kernel.
     let part = |at| Move { to: b.range.base + at, from: a.range.base + at, bytes: 4096 };
     let three = [part(0), part(8192), part(16_384)];
-    let request = Request { names: vec!["compute".into()], repeat: 1, dispatches: 1 };
+    let request = Request { names: vec!["stalls".into()], repeat: 1, dispatches: 1 };
     let plan = counters.plan(&request).expect("planned");
-    assert!(plan.passes.len() > 3);
+    assert!(plan.passes.len() > 4);
     for stop_after in 0..4 {
         counters.open(&plan, 1).expect("open");
         for pass in plan.passes.iter().take(stop_after) {
@@ -172,7 +189,8 @@ fn an_abandoned_window_does_no_harm() {
             agent.copy(&three).expect("submitted");
             agent.note_launch();
         });
-        assert_eq!(readings.len(), plan.passes[0].counters.len());
+        // The time, and each ratio once, under the last of its passes.
+        assert_eq!(readings.len(), plan.passes[0].counters.len() + plan.passes[1].counters.len());
     }
     counters.close();
 }
@@ -314,6 +332,25 @@ fn approximate_counts_keep_their_bound() {
         let (value, bound) = (reading.value.as_f64(), reading.bound.expect("it is approximate"));
         println!("dispatch {}: {truth} is {value} within {bound:.3}", reading.dispatch);
         assert!((value - truth).abs() <= value * bound + 1.0, "dispatch {}", reading.dispatch);
+    }
+    agent.free(a);
+    agent.free(b);
+}
+
+/// How long a tiny kernel is said to take: printed, not asserted.
+#[test]
+fn times_of_a_tiny_kernel() {
+    let Some(agent) = gpu_agent() else { return };
+    let counters = counters(&agent);
+    let (a, b) = (agent.allocate(Tier::Device, ROOM).expect("room"), agent.allocate(Tier::Device, ROOM).expect("room"));
+    let kinds = Kinds { agent: &agent, a: a.range.base, b: b.range.base };
+    let plan = counters.plan(&Request { names: vec!["gpu_time".into()], repeat: 1, dispatches: 64 }).expect("planned");
+    for kind in [0, 2] {
+        let (readings, _) = window(&counters, &plan, 64, &|| kinds.submit(kind));
+        let mut times: Vec<f64> = readings.iter().map(|reading| reading.value.as_f64()).collect();
+        times.sort_by(f64::total_cmp);
+        assert_eq!(times.len(), 64);
+        println!("{{\"bench\":\"gpu_time\",\"kind\":{kind},\"ns\":[{},{},{}]}}", times[0], times[32], times[63]);
     }
     agent.free(a);
     agent.free(b);

@@ -3,9 +3,10 @@
 //! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 7 µs (counters
 //! of the multiprocessors) to 22 µs (L2 and DRAM too; both measured on an H200), so with these a longer interval is faster
 //! although the device waits longer: there are two to three samples a dispatch in any case. What does not fit a counter
-//! image when it is decoded is lost, so no more samples may wait than an image holds: they are decoded in portions beside
-//! the device, and where that does not keep up it is stopped. Another interval is another programming of the hardware, so it
-//! changes only when it is far off.
+//! image when it is decoded is lost, so no more samples may wait than an image holds. While the device runs, decoding goes on
+//! until it has caught up, so it is done beside the device only where it is several times as fast as sampling; else the
+//! hardware is stopped when an image's worth of samples waits. Another interval is another programming of the hardware, so
+//! it changes only when it is far off.
 
 use std::time::Duration;
 
@@ -19,9 +20,9 @@ const LONGEST: u64 = SHORTEST << 4;
 pub(super) const BUFFER: usize = 16 << 20;
 /// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
 const LAUNCH: u64 = 5_000;
-/// Decoding surely keeps up with these intervals, in nanoseconds: of the multiprocessors' counters, and with those of L2 and
-/// memory, whose first samples take up to 60 µs.
-const KEEPS_UP: (u64, u64) = (8_000, 80_000);
+/// Decoding is several times as fast as sampling at these intervals, in nanoseconds: with the multiprocessors' counters, and
+/// with those of L2 and memory, whose first samples take up to 60 µs.
+const BESIDE: (u64, u64) = (32_000, 128_000);
 
 /// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample, and emptied whole.
 pub(super) fn samples(dispatches: u32) -> u32 {
@@ -33,15 +34,14 @@ pub(super) fn gap(interval: u64) -> Duration {
     Duration::from_nanos((interval * 2 + 500).saturating_sub(LAUNCH))
 }
 
-/// Sixteenths of an image that are decoded at once beside the device. Those of L2 and memory grow: while some are decoded
-/// more come.
-pub(super) fn portion(far: bool) -> u64 {
-    if far { 2 } else { 4 }
+/// Sixteenths of an image that are decoded at once beside the device; `None` where that would not catch up.
+pub(super) fn portion(interval: u64, far: bool) -> Option<u64> {
+    (interval >= beside(far)).then_some(if far { 2 } else { 4 })
 }
 
-/// The shortest interval that decoding keeps up with.
-pub(super) fn keeping_up(far: bool) -> u64 {
-    if far { KEEPS_UP.1 } else { KEEPS_UP.0 }
+/// The shortest interval at which decoding beside the device surely catches up.
+pub(super) fn beside(far: bool) -> u64 {
+    if far { BESIDE.1 } else { BESIDE.0 }
 }
 
 /// What was learned on a device.
@@ -94,6 +94,15 @@ mod tests {
         assert!(
             gap(pace.interval(false)) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval(false))
         );
+    }
+
+    #[test]
+    fn the_longest_interval_is_decoded_beside_the_device() {
+        for far in [false, true] {
+            assert!(portion(LONGEST, far).is_some(), "a long kernel would fill the image");
+            assert!(portion(SHORTEST_FAR, far).is_none());
+            assert!(portion(beside(far), far).is_some());
+        }
     }
 
     #[test]

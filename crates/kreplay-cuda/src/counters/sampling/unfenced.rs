@@ -57,7 +57,7 @@ impl Sampling {
             return Err(CountersError::Unavailable(why));
         }
         // Nothing waits for the decoding, so it must keep up.
-        let interval = pace::keeping_up(group.is_far());
+        let interval = pace::beside(group.is_far());
         self.program(&Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) })?;
         let now = || cupti.now().map_err(crate::counters::evaluate::failed);
         let base = match events.base {

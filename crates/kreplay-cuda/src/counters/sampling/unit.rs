@@ -1,8 +1,8 @@
 //! The thread that has a device's sampling hardware to itself: it programs, starts, stops and decodes.
 //!
-//! Decoding goes on beside the device, in portions, and after the stop what waits is decoded at once. Only then is the next
-//! command taken, so nothing is decoded into another segment. What does not fit an image is lost, so [`Unit::crowded`] says
-//! when it is time to stop.
+//! Where decoding is much faster than sampling it goes on beside the device, in portions; else all that waits is decoded at
+//! once after the stop. Only then is the next command taken, so nothing is decoded into another segment. What does not fit
+//! an image is lost, so [`Unit::crowded`] says when it is time to stop.
 
 use super::collect::{Closing, Collected};
 use super::group::SampleGroup;
@@ -75,8 +75,8 @@ struct Pending {
     began: u64,
     interval: u64,
     samples: u64,
-    /// Sixteenths of an image that are decoded at once.
-    portion: u64,
+    /// Sixteenths of an image that are decoded at once beside the device, if that is done.
+    portion: Option<u64>,
 }
 
 impl Progress {
@@ -220,7 +220,7 @@ impl Thread {
     fn portion_waits(&self) -> bool {
         let Some(pending) = *self.progress.running.guarded() else { return false };
         let elapsed = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.progress.waiting(pending, elapsed) >= pending.portion
+        pending.portion.is_some_and(|portion| self.progress.waiting(pending, elapsed) >= portion)
     }
 
     fn obey(&mut self, command: Command) {
@@ -284,7 +284,7 @@ impl Thread {
             began: u64::MAX,
             interval: programming.interval,
             samples: u64::from(programming.samples),
-            portion: portion(programming.group.is_far()),
+            portion: portion(programming.interval, programming.group.is_far()),
         };
         self.running = None;
         self.sampler.start()?;
