@@ -30,15 +30,15 @@ def by_pass(bench, subject, case, each, count):
 
 
 def kernel_pass():
-    """80 s: 2 footprints × (3 × (3.5 + 2) kreplay + 3 × (3 + 1.5) CUPTI + 9 ncu)."""
+    """45 s: 2 footprints × (2 × (1.6 + 2.6) kreplay + 2 × (1.1 + 1.9) CUPTI + 8 ncu)."""
     for resident in (64, 1024):
         case = f"kernel window, {resident} MiB resident, 1 MiB written, nine-pass metrics"
         program = in_place(resident, 1024)
         ours = lambda count: loop(kreplay(["--window", "kernel", "-c", NINE_PASSES], program(count))[0])
-        by_pass("kernel_pass", "kreplay", case, [slope(ours, 4, 24) for _ in range(3)], most_passes())
+        by_pass("kernel_pass", "kreplay", case, [slope(ours, 4, 16) for _ in range(2)], most_passes())
         passes = []
         theirs = cupti(resident, NINE_PASSES, "kernel", passes)
-        each = [slope(theirs, 4, 24) for _ in range(3)]
+        each = [slope(theirs, 4, 16) for _ in range(2)]
         by_pass("kernel_pass", "cupti_kernel_replay", case, each, passes[-1])
         passes = []
 
@@ -52,7 +52,7 @@ def kernel_pass():
 
 
 def batch_pass():
-    """70 s: nine passes (8 + 18) kreplay + 12 CUPTI; memory (3 + 5) × 2 kreplay + 3 CUPTI."""
+    """46 s: nine passes (6 + 17) kreplay + 11 CUPTI; memory (2 + 2.5) × 2 kreplay + 2.5 CUPTI."""
     for metrics, name, times in ((NINE_PASSES, "nine-pass metrics", 1), (MEMORY, "memory metrics", 2)):
         case = f"batch window, 64 MiB resident, 1 MiB written, 1000 launches, {name}"
         each = [slope(whole(["--window", "batch", "-c", metrics], in_place(64, 1024)), 500, 1500) for _ in range(times)]
@@ -66,11 +66,11 @@ def batch_pass():
 
 
 def unselected_launch():
-    """14 s: 7 pairs of a second each, in turn, since one machine's launches differ from minute to minute."""
+    """9 s: 5 pairs of a second each, in turn, since one machine's launches differ from minute to minute."""
     count = 20000
     program = [BUILD / "in_place", 0, count, 4]
     plain, left_out = [], []
-    for _ in range(7):
+    for _ in range(5):
         plain.append(loop(run(program)[0]))
         left_out.append(loop(kreplay(["--set", "none", "--kernel", "no_such_kernel"], program)[0]))
     base = statistics.median(value for value in plain if value is not None)
@@ -82,11 +82,11 @@ def unselected_launch():
 
 
 def recording():
-    """10 s: launches that a batch window records, which neither opens nor closes within the loop."""
+    """7 s: launches that a batch window records, which neither opens nor closes within the loop."""
     count = 450
     program = [BUILD / "in_place", 0, count, 4]
     plain, recorded = [], []
-    for _ in range(5):
+    for _ in range(4):
         plain.append(loop(run(program)[0]))
         recorded.append(loop(kreplay(["--set", "none", "--passes", "2", "--window", "batch"], program)[0]))
     base = statistics.median(value for value in plain if value is not None)
@@ -96,7 +96,7 @@ def recording():
 
 
 def large():
-    """110 s: 10 000 dispatches at 1 GiB; five passes with counters of the multiprocessors 60, of memory 15, basic 15."""
+    """90 s: 10 000 dispatches at 1 GiB; five passes with counters of the multiprocessors 10 to 60, of memory 15, basic 15."""
     program = in_place(1024, 1024)(10_000)
     for name, options, limit in (
         ("5 groups of SM counters", ["-c", "sm__inst_executed.sum", "--passes", "5"], 150),
@@ -124,13 +124,13 @@ def large():
 
 
 def inline():
-    """12 s: one group that samples in line, no replay: what it adds to a kernel."""
+    """7 s: one group that samples in line, no replay: what it adds to a kernel."""
     options = ["-c", "sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum"]
     program = in_place(64, 1024)
     plain = slope(lambda count: loop(run(program(count))[0]), 500, 2500)
     for fence in ("on", "off"):
         case = f"one sampling group, --fence {fence}"
-        each = [slope(whole([*options, "--fence", fence], program), 500, 2500) for _ in range(2)]
+        each = [slope(whole([*options, "--fence", fence], program), 500, 2500)]
         found = dispatches()
         passes = max((dispatch["passes"] for dispatch in replayed(found)), default=0)
         added = [(value - plain) * 1e3 for value in each if value is not None and plain is not None]

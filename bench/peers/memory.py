@@ -20,7 +20,7 @@ def peers(bench, case, resident, methods):
 
 
 def memory_engine():
-    """55 s: 12 × 1.5 kreplay kernel windows, 6 × 1.7 batch windows, 12 peers."""
+    """42 s: 12 × 1.4 kreplay kernel windows, 8 × 1.9 batch windows, 10 peers."""
     case = f"kernel window, 1024 MiB resident, 1 MiB written, {PASSES} passes"
     for subject, options in OURS:
         result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(ours(1024, options), 20, 220) for _ in range(3)])
@@ -30,23 +30,23 @@ def memory_engine():
     case = f"batch window, 1024 MiB resident, 1 MiB written, {PASSES} passes"
     for subject, options in OURS:
         measure = whole(["--window", "batch", "--set", "none", "--passes", PASSES, *options], in_place(1024, 1024))
-        result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(measure, 200, 4200) for _ in range(3)])
+        result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(measure, 200, 4200) for _ in range(2)])
 
 
 def footprint_slope():
-    """90 s: three footprints, and the slope between the smallest and the largest."""
+    """60 s: three footprints, and the slope between the smallest and the largest."""
     found = {subject: [] for subject, _ in OURS}
     for resident in (64, 4096, 32768):
         case = f"kernel window, {resident} MiB resident, 1 MiB written, {PASSES} passes"
         for subject, options in OURS:
             # Trusted windows audit the first eight.
             few, many = (20, 220) if resident == 64 else (10, 40)
-            median = result("footprint_slope", subject, case, "ms_per_dispatch", "ms", [slope(ours(resident, options), few, many) for _ in range(2)])
+            median = result("footprint_slope", subject, case, "ms_per_dispatch", "ms", [slope(ours(resident, options), few, many) for _ in range(1 if resident > 4096 else 2)])
             if median is not None:
                 found[subject].append((resident / 1024, median))
         methods = [("libcheckpoint", "checkpoint", 10), ("libcheckpoint OPT_TRANSFER", "checkpoint_transfer", 10), ("full device copy", "device", 10)]
-        if resident <= 4096:
-            methods.append(("full pinned copy", "pinned", 3))
+        if resident == 64:
+            methods.append(("full pinned copy", "pinned", 10))
         peers("footprint_slope", case, resident, methods)
     for subject, points in found.items():
         if len(points) > 1:
@@ -55,7 +55,7 @@ def footprint_slope():
 
 
 def amplification():
-    """8 s."""
+    """5 s."""
     for written in (1024, 16384, 262144):
         options = ["--window", "kernel", "--set", "none", "--passes", PASSES, "--kernel", r"\bstep\b"]
         kreplay(options, in_place(1024, written)(5))

@@ -13,7 +13,8 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     restore     10 s   the restore left out: in-place programs must come out wrong
     flush       10 s   --cache flush
     faults      30 s   spinning kernels, dying programs, a killed command, bad requests
-    graphs      40 s   CUDA graphs, by themselves and under PyTorch
+    graphs       6 s   CUDA graphs
+    inference   40 s   CUDA graphs under PyTorch
     python     120 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
     permission  10 s   an ordinary user, who may not count
     devices     10 s   two GPUs of one host (skipped where there is one)
@@ -353,6 +354,9 @@ def graphs():
             if (counted, run.outcomes["graph_launch"]) != (replayed, declined):
                 wrong.append(f"{replayed} were to be profiled and {declined} to decline")
             check(name, run, wrong)
+
+
+def graph_inference():
     script = HERE.parent.parent / "bench" / "peers" / "graph_inference.py"
     if script.exists():
         program = [sys.executable, script, "--layers", "2", "--tokens", "4"]
@@ -418,7 +422,7 @@ def devices():
 
 
 PARTS = {"build": build, "uncounted": uncounted, "counted": counted, "filters": filters, "restore": restore, "flush": flush,
-         "faults": faults, "graphs": graphs, "python": python_programs, "permission": permission, "devices": devices}
+         "faults": faults, "graphs": graphs, "inference": graph_inference, "python": python_programs, "permission": permission, "devices": devices}
 
 
 def main():
