@@ -1,6 +1,6 @@
 //! The instruction set of gfx90a: decoder, operands, opcode tables, and a printer in LLVM's syntax.
 //!
-//! [`mod@decode`] turns one or two dwords into an [`Inst`]; it never panics, whatever the words are. Instructions of the
+//! `decode` turns one or two dwords into an [`Inst`]; it never panics, whatever the words are. Instructions of the
 //! encodings that a compute program cannot use on this chip (images, exports, interpolation) are errors.
 
 mod decode;
