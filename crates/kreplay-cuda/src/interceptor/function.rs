@@ -54,6 +54,8 @@ impl FunctionInfo {
 pub(super) struct Functions {
     known: RwLock<HashMap<Function, Arc<FunctionInfo>>>,
     code: Mutex<Code>,
+    /// Held while the variables of a module are found and told to the engine.
+    looking: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -151,33 +153,33 @@ impl Functions {
         module: Module,
         symbol: &Arc<str>,
     ) -> (Runtime, bool) {
-        let mut code = locked(&self.code);
-        let code = &mut *code;
-        let mut runtime = Runtime::default();
-        let known = code.variables.entry(module).or_default();
-        let mut fresh = Vec::new();
-        for cubin in &code.cubins {
-            let Some(uses) = cubin.functions.get(symbol) else { continue };
-            runtime = *uses;
-            for (name, constant) in &cubin.variables {
-                if !known.names.insert(Arc::clone(name)) {
-                    continue;
-                }
-                let found = CString::new(&**name).ok().and_then(|text| driver.module_global(module, &text).ok());
-                match found {
-                    Some((base, bytes)) => {
-                        let range = Range::new(base, bytes);
-                        fresh.push(ModuleVariable { name: Arc::clone(name), range, constant: *constant });
-                    }
-                    None => known.hidden |= !constant && !is_text(name),
-                }
+        // One after another, so that nobody goes on before the variables are known. The lock of `code` is not held meanwhile:
+        // the driver may load code now, which takes it, and so may the launch of another thread that the engine waits for.
+        let _looking = locked(&self.looking);
+        let (mut runtime, mut wanted) = (Runtime::default(), Vec::new());
+        {
+            let mut code = locked(&self.code);
+            let code = &mut *code;
+            let known = code.variables.entry(module).or_default();
+            for cubin in &code.cubins {
+                let Some(uses) = cubin.functions.get(symbol) else { continue };
+                runtime = *uses;
+                let fresh = cubin.variables.iter().filter(|(name, _)| known.names.insert(Arc::clone(name)));
+                wanted.extend(fresh.map(|(name, constant)| (Arc::clone(name), *constant)));
             }
         }
-        if !fresh.is_empty()
-            && let Some(number) = context.code_loaded(fresh)
-        {
-            known.codes.push(number);
+        let (mut found, mut hidden) = (Vec::new(), false);
+        for (name, constant) in wanted {
+            match CString::new(&*name).ok().and_then(|text| driver.module_global(module, &text).ok()) {
+                Some((base, bytes)) => found.push(ModuleVariable { name, range: Range::new(base, bytes), constant }),
+                None => hidden |= !constant && !is_text(&name),
+            }
         }
+        let number = if found.is_empty() { None } else { context.code_loaded(found) };
+        let mut code = locked(&self.code);
+        let known = code.variables.entry(module).or_default();
+        known.codes.extend(number);
+        known.hidden |= hidden;
         (runtime, known.hidden)
     }
 

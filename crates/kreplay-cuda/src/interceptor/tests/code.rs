@@ -112,3 +112,47 @@ fn variables_that_appear_within_a_window_end_it() {
     }
     assert_eq!((word(address), word(data)), (12, 12));
 }
+
+#[test]
+fn code_that_is_loaded_within_a_launch_keeps_nobody_waiting() {
+    let program = Program::new(3);
+    let data = program.allocate(4096);
+    let (first, second) = (increment("loads_within"), increment("looks_meanwhile"));
+    program.launch(first, "loads_within", data, Stream::NULL, 0);
+    let mut elf = Elf::default();
+    let text = elf.section(".text.looks_meanwhile", 1, vec![0; 16]);
+    let global = elf.section(".nv.global", 8, vec![]);
+    elf.symbol("meanwhile", 1, global, 0, 16);
+    elf.symbol("looks_meanwhile", 2, text, 0, 16);
+    let image = elf.build();
+    let counter = Box::leak(Box::new([0u32; 4]));
+    fake::add_variable("meanwhile", counter.as_ptr() as u64, 16);
+    let load = || {
+        let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+        program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    };
+    load();
+    let mut argument = data;
+    let mut arguments = [(&raw mut argument).cast::<c_void>()];
+    let parameters = LaunchKernelParams {
+        function: first,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        shared: 0,
+        stream: Stream::NULL,
+        arguments: arguments.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+    };
+    std::thread::scope(|scope| {
+        let program = &program;
+        // The window of this launch is open while its last pass loads code; the other thread tells of variables meanwhile.
+        program.call(cbid::LAUNCH_KERNEL, "loads_within", &parameters, || {
+            scope.spawn(move || program.launch(second, "looks_meanwhile", data, Stream::NULL, 0));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            load();
+            0
+        });
+    });
+    assert_eq!(locked(&program.log.dispatches).len(), 3);
+    assert_eq!(program.declined(), None);
+}
