@@ -152,6 +152,9 @@ impl Sampling {
     }
 
     fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
+        if self.unit.take_crammed() {
+            self.pace.guarded().crammed();
+        }
         let interval = self.pace.guarded().interval(group.is_far());
         Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) }
     }
@@ -207,7 +210,6 @@ impl Sampling {
 
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
         self.unit.begin().map_err(|error| failed(&error))?;
-        self.unit.began(ground.now());
         let gap = pace::gap(pass.interval);
         // The first sample reaches back to before the start, and is thrown away: it must be over.
         ground.pass(FIRST.max(Duration::from_nanos(pass.interval * 3)));
@@ -229,6 +231,14 @@ impl Sampling {
         if index != pass.next {
             return Err(CountersError::Discarded("a dispatch was left out".into()));
         }
+        if !self.unit.enter() {
+            // The program took its time, and the hardware was stopped.
+            pass.fences.end(ground);
+            self.stop(pass)?;
+            ground.idle()?;
+            self.start(pass, ground)?;
+            self.unit.enter();
+        }
         pass.fences.before(ground)
     }
 
@@ -242,6 +252,7 @@ impl Sampling {
         ground: &mut G,
     ) -> Result<(), CountersError> {
         pass.fences.after(ground)?;
+        self.unit.leave();
         pass.next += 1;
         if self.unit.crowded(ground.now()) {
             self.stop(pass)?;

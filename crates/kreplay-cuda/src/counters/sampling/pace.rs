@@ -62,6 +62,11 @@ impl Pace {
         self.interval.max(if far { SHORTEST_FAR } else { SHORTEST })
     }
 
+    /// More samples waited than was expected: fewer are taken.
+    pub(super) fn crammed(&mut self) {
+        self.interval = (self.interval * 2).min(LONGEST);
+    }
+
     /// A dispatch ran for `longest` nanoseconds, the longest of its pass, and images hold this many samples.
     pub(super) fn saw(&mut self, longest: u64, samples: u32) {
         let wanted = longest / u64::from(samples / 8).max(1);
@@ -94,6 +99,15 @@ mod tests {
         assert!(
             gap(pace.interval(false)) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval(false))
         );
+    }
+
+    #[test]
+    fn what_was_lost_lengthens_the_interval_within_bounds() {
+        let mut pace = Pace::default();
+        pace.crammed();
+        assert_eq!(pace.interval(false), 2 * SHORTEST);
+        (0..20).for_each(|_| pace.crammed());
+        assert_eq!(pace.interval(true), LONGEST);
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(super) trait Sampler: Send {
     /// No samples are taken any more. Those that were can still be decoded.
     fn stop(&mut self) -> Result<(), SamplerError>;
 
+    /// The clock that samples carry, in nanoseconds.
+    fn now(&mut self) -> u64;
+
     /// Gives the hardware back.
     fn release(&mut self);
 

@@ -87,6 +87,11 @@ impl Sampler for Session {
         Ok(optional_call!(self.cupti, cuptiPmSamplingStop, &mut params)?)
     }
 
+    fn now(&mut self) -> u64 {
+        // Asked for when sampling was found to be there.
+        self.cupti.now().unwrap_or(0)
+    }
+
     fn release(&mut self) {
         self.group = None;
         if self.object.is_null() {

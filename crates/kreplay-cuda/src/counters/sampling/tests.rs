@@ -48,8 +48,9 @@ struct World {
     programmed: Vec<u64>,
     starts: u32,
     fault: Fault,
-    /// Samples are taken.
+    /// Samples are taken, or when that ended.
     on: bool,
+    stopped: u64,
     /// How long the decoding behind a stop takes.
     decoding: u64,
     /// What the second term counts in a microsecond although nothing runs.
@@ -86,6 +87,7 @@ impl Fake {
             starts: 0,
             fault,
             on: false,
+            stopped: 0,
             decoding: 0,
             noise: 0,
         })))
@@ -139,6 +141,7 @@ impl Sampler for Fake {
     fn start(&mut self) -> Result<(), SamplerError> {
         let mut world = self.0.guarded();
         world.starts += 1;
+        world.sampled = world.sampled.max(world.stopped);
         world.running = true;
         world.on = true;
         world.started = world.now;
@@ -149,7 +152,11 @@ impl Sampler for Fake {
         // A little goes on until the hardware has stopped.
         world.now += world.interval;
         world.on = false;
+        world.stopped = world.now;
         Ok(())
+    }
+    fn now(&mut self) -> u64 {
+        self.0.guarded().now
     }
     fn release(&mut self) {}
     fn empty_image(&mut self, samples: u32) -> Result<Vec<u8>, SamplerError> {
@@ -316,6 +323,26 @@ fn a_segment_ends_before_an_image_is_full() {
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
     assert!(fake.0.guarded().starts > 3, "{} segments", fake.0.guarded().starts);
+}
+
+#[test]
+fn a_program_that_takes_its_time_fills_no_buffer() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 20];
+    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|index| {
+        // Far longer than an image lasts, in steps that the thread sees, as it would see time pass.
+        while index == 7 && !sampling.unit.is_stopped() {
+            fake.0.guarded().now += 20_000;
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        if index == 7 {
+            fake.0.guarded().now += 900_000_000;
+            fake.submit(5_000, 7);
+        }
+    });
+    assert_eq!(counts(&readings.expect("nothing is lost")), expected(&kernels));
+    assert_eq!(fake.0.guarded().starts, 2);
 }
 
 #[test]

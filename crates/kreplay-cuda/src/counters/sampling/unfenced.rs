@@ -77,7 +77,8 @@ impl Sampling {
             }
         }
         self.unit.begin().map_err(|error| failed(&error))?;
-        self.unit.began(now()?);
+        // The thread decodes as it goes, and does not stop by itself.
+        self.unit.enter();
         Ok(UnfencedPass {
             group: Arc::clone(group),
             counters: Arc::clone(counters),

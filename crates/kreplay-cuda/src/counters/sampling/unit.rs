@@ -2,7 +2,8 @@
 //!
 //! Where decoding is much faster than sampling it goes on beside the device, in portions; else all that waits is decoded at
 //! once after the stop. Only then is the next command taken, so nothing is decoded into another segment. What does not fit
-//! an image is lost, so [`Unit::crowded`] says when it is time to stop.
+//! an image is lost, so [`Unit::crowded`] says when it is time to stop; and where the program takes its time between two
+//! dispatches the thread stops by itself, which [`Unit::enter`] tells.
 
 use super::collect::{Closing, Collected};
 use super::group::SampleGroup;
@@ -15,13 +16,13 @@ use kreplay_engine::CountersError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the thread sleeps when nothing is there to decode.
 const IDLE: Duration = Duration::from_micros(100);
 /// Sixteenths of an image at which a segment should end. Until it has ended come the samples of one dispatch, an eighth of an
-/// image, and those of the stop itself.
-const CROWDED: u64 = 11;
+/// image, and those of the stop itself, which takes 1.6 ms.
+const CROWDED: u64 = 9;
 
 type Reply = Sender<Result<(), SamplerError>>;
 
@@ -62,6 +63,8 @@ struct Progress {
     decoded: AtomicU64,
     /// The hardware does not sample any more: it must be programmed anew.
     spoilt: AtomicBool,
+    /// More waited than was expected.
+    crammed: AtomicBool,
     /// It was programmed once.
     ever: AtomicBool,
     running: Mutex<Option<Pending>>,
@@ -70,19 +73,22 @@ struct Progress {
 /// What a segment's samples are counted by.
 #[derive(Clone, Copy)]
 struct Pending {
-    /// On our clock, and on the samples': the largest number until it is known.
-    since: Instant,
+    /// On the samples' clock.
     began: u64,
     interval: u64,
     samples: u64,
     /// Sixteenths of an image that are decoded at once beside the device, if that is done.
     portion: Option<u64>,
+    /// A dispatch is within its fence.
+    within: bool,
+    /// The thread has stopped by itself.
+    stopped: bool,
 }
 
 impl Progress {
-    /// Samples that wait to be decoded this many nanoseconds after the start, in sixteenths of an image.
-    fn waiting(&self, pending: Pending, elapsed: u64) -> u64 {
-        let taken = elapsed / pending.interval.max(1);
+    /// Samples that wait to be decoded at this time of the samples' clock, in sixteenths of an image.
+    fn waiting(&self, pending: &Pending, now: u64) -> u64 {
+        let taken = now.saturating_sub(pending.began) / pending.interval.max(1);
         taken.saturating_sub(self.decoded.load(Ordering::Relaxed)) * 16 / pending.samples.max(1)
     }
 }
@@ -141,11 +147,24 @@ impl Unit {
         self.ask(Command::Start)
     }
 
-    /// Sampling has begun at this time of the samples' clock, or a little before it.
-    pub(super) fn began(&self, now: u64) {
+    /// A dispatch's fence begins. `false`: the hardware was stopped meanwhile, and the segment has to be ended.
+    pub(super) fn enter(&self) -> bool {
+        let mut running = self.progress.running.guarded();
+        let Some(pending) = &mut *running else { return true };
+        pending.within = true;
+        !pending.stopped
+    }
+
+    /// A dispatch's fence has ended.
+    pub(super) fn leave(&self) {
         if let Some(pending) = &mut *self.progress.running.guarded() {
-            pending.began = now;
+            pending.within = false;
         }
+    }
+
+    /// Whether more samples waited than was expected since this was last asked.
+    pub(super) fn take_crammed(&self) -> bool {
+        self.progress.crammed.swap(false, Ordering::Relaxed)
     }
 
     /// Stops sampling. What was sampled goes to `closing`, later and on another thread; `None`: nobody wants it.
@@ -167,7 +186,13 @@ impl Unit {
     /// Whether so many samples wait, at this time of the samples' clock, that the segment should end.
     pub(super) fn crowded(&self, now: u64) -> bool {
         let pending = *self.progress.running.guarded();
-        pending.is_some_and(|pending| self.progress.waiting(pending, now.saturating_sub(pending.began)) >= CROWDED)
+        pending.is_some_and(|pending| self.progress.waiting(&pending, now) >= CROWDED)
+    }
+
+    /// Whether the thread has stopped the hardware by itself.
+    #[cfg(test)]
+    pub(super) fn is_stopped(&self) -> bool {
+        self.progress.running.guarded().is_some_and(|pending| pending.stopped)
     }
 }
 
@@ -200,9 +225,7 @@ impl Thread {
     fn run(&mut self, commands: &Receiver<Command>) {
         loop {
             let command = if self.running.is_some() {
-                if self.portion_waits() {
-                    self.decode();
-                }
+                self.look();
                 match commands.recv_timeout(IDLE) {
                     Ok(command) => command,
                     Err(RecvTimeoutError::Timeout) => continue,
@@ -216,11 +239,27 @@ impl Thread {
         }
     }
 
-    /// Whether to decode beside the running device.
-    fn portion_waits(&self) -> bool {
-        let Some(pending) = *self.progress.running.guarded() else { return false };
-        let elapsed = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        pending.portion.is_some_and(|portion| self.progress.waiting(pending, elapsed) >= portion)
+    /// Decodes a portion beside the device, or stops it where nothing runs and much waits.
+    fn look(&mut self) {
+        let now = self.sampler.now();
+        let (portion, stop) = {
+            let mut running = self.progress.running.guarded();
+            let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };
+            let waiting = self.progress.waiting(pending, now);
+            let portion = pending.portion.is_some_and(|portion| waiting >= portion);
+            // Under the lock, so that no dispatch begins meanwhile.
+            pending.stopped = !portion && !pending.within && waiting >= CROWDED;
+            (portion, pending.stopped)
+        };
+        if stop && let Err(error) = self.sampler.stop() {
+            if let Some(running) = &self.running {
+                running.collected.fail(super::failed(&error));
+            }
+            return;
+        }
+        if portion || stop {
+            self.decode();
+        }
     }
 
     fn obey(&mut self, command: Command) {
@@ -279,15 +318,17 @@ impl Thread {
             return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
         };
         let collected = Collected::new(Arc::clone(&programming.group));
-        let pending = Pending {
-            since: Instant::now(),
-            began: u64::MAX,
+        let mut pending = Pending {
+            began: 0,
             interval: programming.interval,
             samples: u64::from(programming.samples),
             portion: portion(programming.interval, programming.group.is_far()),
+            within: false,
+            stopped: false,
         };
         self.running = None;
         self.sampler.start()?;
+        pending.began = self.sampler.now();
         self.running = Some(Running { collected, empty: Blank::clone(empty), images: 0, fresh: true });
         self.progress.decoded.store(0, Ordering::Relaxed);
         *self.progress.running.guarded() = Some(pending);
@@ -295,11 +336,12 @@ impl Thread {
     }
 
     fn stop(&mut self, closing: Option<Box<Closing>>, reply: &Reply) {
-        let stopped = self.sampler.stop();
-        *self.progress.running.guarded() = None;
+        let pending = self.progress.running.guarded().take();
+        let already = pending.is_some_and(|pending| pending.stopped);
+        let stopped = if already { Ok(()) } else { self.sampler.stop() };
         let failed = stopped.as_ref().err().cloned();
         drop(reply.send(stopped));
-        if failed.is_none() {
+        if failed.is_none() && !already {
             // All that waits: what does not fit the image is lost.
             self.decode();
         }
@@ -321,8 +363,10 @@ impl Thread {
         let lost = |what: &str| running.collected.fail(CountersError::Discarded(what.into()));
         if decoded.overflow {
             self.progress.spoilt.store(true, Ordering::Relaxed);
+            self.progress.crammed.store(true, Ordering::Relaxed);
             lost("the hardware's buffer was full, and samples are lost");
         } else if decoded.full {
+            self.progress.crammed.store(true, Ordering::Relaxed);
             lost("more samples waited than were expected, and some are lost");
         }
         let count = decoded.times.len();
