@@ -14,8 +14,17 @@ pub(super) struct Taken {
     pub(super) values: Vec<f64>,
 }
 
+/// Why a segment has no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// There was no room for all its samples: the next ones are taken less often.
+    Room,
+    /// Samples and dispatches do not fit, or the hardware failed.
+    Misfit,
+}
+
 /// Told of the end of a segment.
-pub(super) type Ended = Box<dyn FnOnce(Option<&CountersError>) + Send>;
+pub(super) type Ended = Box<dyn FnOnce(Option<(Lost, &CountersError)>) + Send>;
 
 /// Turns the samples of a segment into readings.
 pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, CountersError> + Send>;
@@ -24,7 +33,7 @@ pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, Counters
 pub(super) struct Closing {
     pub(super) work: Work,
     pub(super) part: Part,
-    /// Told why its samples did not fit, if so.
+    /// Told why it has no values, if so.
     pub(super) ended: Ended,
 }
 
@@ -39,7 +48,7 @@ struct State {
     images: BTreeMap<u32, Taken>,
     /// Images that were read, well or not.
     read: u32,
-    failed: Option<CountersError>,
+    failed: Option<(Lost, CountersError)>,
     /// How many images there are in all, once that is known, and what to do then.
     closing: Option<(u32, Closing)>,
 }
@@ -64,7 +73,7 @@ impl Collected {
                 state.images.insert(place, taken);
             }
             Err(error) => {
-                state.failed.get_or_insert(error);
+                state.failed.get_or_insert((Lost::Misfit, error));
             }
         }
         drop(state);
@@ -72,8 +81,8 @@ impl Collected {
     }
 
     /// Samples are lost, or decoding failed.
-    pub(super) fn fail(&self, error: CountersError) {
-        self.state.guarded().failed.get_or_insert(error);
+    pub(super) fn fail(&self, lost: Lost, error: CountersError) {
+        self.state.guarded().failed.get_or_insert((lost, error));
     }
 
     /// The segment ended, and holds this many images. Without a closing nobody wants them.
@@ -91,17 +100,17 @@ impl Collected {
         let images = std::mem::take(&mut state.images);
         drop(state);
         let result = match failed {
-            Some(error) => Err(error),
+            Some(failed) => Err(failed),
             None => {
                 let mut samples = Samples::default();
                 for taken in images.into_values() {
                     samples.times.extend(taken.times);
                     samples.values.extend(taken.values);
                 }
-                (closing.work)(&samples)
+                (closing.work)(&samples).map_err(|error| (Lost::Misfit, error))
             }
         };
-        (closing.ended)(result.as_ref().err());
-        closing.part.finish(result);
+        (closing.ended)(result.as_ref().err().map(|(lost, error)| (*lost, error)));
+        closing.part.finish(result.map_err(|(_, error)| error));
     }
 }

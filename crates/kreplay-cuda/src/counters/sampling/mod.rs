@@ -34,7 +34,7 @@ pub(super) use unfenced::{Events, UnfencedPass};
 use super::Guarded;
 use super::beside::Owed;
 use super::gather::Gather;
-use collect::Closing;
+use collect::{Closing, Lost};
 use fences::{Fences, Ground, spin};
 use kreplay_engine::{CountersError, PlannedCounter};
 use pace::Pace;
@@ -58,6 +58,8 @@ const BASE_DEADLINE: Duration = Duration::from_secs(1);
 const CLOSE: u64 = 8_000;
 /// Windows in a row whose samples did not fit before sampling is given up.
 const PATIENCE: u32 = 2;
+/// … or had no room, which a longer interval mends.
+const PATIENCE_FOR_ROOM: u32 = 8;
 
 /// A device's way of counting by sampling, shared by its contexts.
 pub(super) struct Sampling {
@@ -77,15 +79,16 @@ struct Trouble {
 
 impl Trouble {
     /// Samples of this window did not fit.
-    fn in_window(&mut self, window: u64, why: &str) {
+    fn in_window(&mut self, window: u64, lost: Lost, why: &CountersError) {
         match window - self.last.min(window) {
             0 => {}
             1 => self.in_a_row += 1,
             _ => self.in_a_row = 1,
         }
         self.last = self.last.max(window);
-        if self.in_a_row >= PATIENCE {
-            self.given_up.get_or_insert_with(|| format!("{why}, in {PATIENCE} windows in a row"));
+        let patience = if lost == Lost::Room { PATIENCE_FOR_ROOM } else { PATIENCE };
+        if self.in_a_row >= patience {
+            self.given_up.get_or_insert_with(|| format!("{why}, in {patience} windows in a row"));
         }
     }
 }
@@ -293,8 +296,8 @@ impl Sampling {
             work: Box::new(move |samples| segment.readings(samples)),
             part: pass.gather.part(&self.owed),
             ended: Box::new(move |failed| {
-                if let Some(why) = failed {
-                    trouble.guarded().in_window(window, &why.to_string());
+                if let Some((lost, why)) = failed {
+                    trouble.guarded().in_window(window, lost, why);
                 }
             }),
         };

@@ -373,18 +373,26 @@ fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
 }
 
 #[test]
-fn what_does_not_fit_is_discarded_and_twice_in_a_row_is_enough() {
-    for fault in [Fault::Overflow, Fault::Hole, Fault::Silent, Fault::Stray, Fault::NoGap, Fault::Full] {
+fn what_does_not_fit_is_discarded_and_soon_given_up() {
+    for (fault, patience) in [
+        (Fault::Hole, 2),
+        (Fault::Silent, 2),
+        (Fault::Stray, 2),
+        (Fault::NoGap, 2),
+        (Fault::Overflow, 8),
+        (Fault::Full, 8),
+    ] {
         let (fake, group) = (Fake::new(fault), group());
         let sampling = sampling(&fake);
         let kernels = vec![(8_000, 130_240); 20];
-        for window in 1..3 {
+        for window in 1..=patience {
+            assert_eq!(sampling.given_up(), None, "{fault:?} before window {window}");
             let result = pass(&sampling, &fake, (window, &group), &kernels, &|_| {});
             assert!(matches!(result, Err(CountersError::Discarded(_))), "{fault:?}: {result:?}");
             fake.0.guarded().activities.clear();
         }
         assert!(sampling.given_up().is_some(), "{fault:?}");
-        let refused = pass(&sampling, &fake, (3, &group), &kernels, &|_| {});
+        let refused = pass(&sampling, &fake, (patience + 1, &group), &kernels, &|_| {});
         assert!(matches!(refused, Err(CountersError::Unavailable(_))), "{fault:?}: {refused:?}");
     }
 }

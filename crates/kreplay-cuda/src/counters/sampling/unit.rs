@@ -5,7 +5,7 @@
 //! an image is lost, so [`Unit::crowded`] says when it is time to stop; and where the program takes its time between two
 //! dispatches the thread stops by itself, which [`Unit::enter`] tells.
 
-use super::collect::{Closing, Collected};
+use super::collect::{Closing, Collected, Lost};
 use super::group::SampleGroup;
 use super::pace::portion;
 use super::sampler::{Decoded, Sampler, SamplerError};
@@ -253,7 +253,7 @@ impl Thread {
         };
         if stop && let Err(error) = self.sampler.stop() {
             if let Some(running) = &self.running {
-                running.collected.fail(super::failed(&error));
+                running.collected.fail(Lost::Misfit, super::failed(&error));
             }
             return;
         }
@@ -347,7 +347,7 @@ impl Thread {
         }
         let Some(running) = self.running.take() else { return };
         if let Some(error) = failed {
-            running.collected.fail(super::failed(&error));
+            running.collected.fail(Lost::Misfit, super::failed(&error));
         }
         running.collected.close(running.images, closing.map(|closing| *closing));
     }
@@ -357,10 +357,10 @@ impl Thread {
         let Some(running) = &mut self.running else { return };
         let mut image = self.workers.image(&running.empty);
         let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
-            running.collected.fail(super::failed(&error));
+            running.collected.fail(Lost::Misfit, super::failed(&error));
             Decoded::default()
         });
-        let lost = |what: &str| running.collected.fail(CountersError::Discarded(what.into()));
+        let lost = |what: &str| running.collected.fail(Lost::Room, CountersError::Discarded(what.into()));
         if decoded.overflow {
             self.progress.spoilt.store(true, Ordering::Relaxed);
             self.progress.crammed.store(true, Ordering::Relaxed);
