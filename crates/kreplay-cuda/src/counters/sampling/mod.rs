@@ -42,6 +42,7 @@ use sampler::{MakeValues, Sampler, SamplerError};
 use segment::Segment;
 use session::{HostValues, Session};
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use unit::{Programming, Unit};
@@ -66,6 +67,8 @@ pub(super) struct Sampling {
     unit: Unit,
     pace: Mutex<Pace>,
     trouble: Arc<Mutex<Trouble>>,
+    /// How long the dispatches of the last window without fences ran, in nanoseconds: the median; 0: there was none.
+    typical: AtomicU64,
     owed: Owed,
 }
 
@@ -135,7 +138,13 @@ impl Sampling {
     /// Over any hardware.
     fn new(sampler: Box<dyn Sampler>, make: MakeValues) -> Option<Self> {
         let unit = Unit::start(sampler, Workers::start(make))?;
-        Some(Self { unit, pace: Mutex::default(), trouble: Arc::default(), owed: Owed::default() })
+        Some(Self {
+            unit,
+            pace: Mutex::default(),
+            trouble: Arc::default(),
+            typical: AtomicU64::new(0),
+            owed: Owed::default(),
+        })
     }
 
     /// Why sampling was given up, if it was.
@@ -159,7 +168,7 @@ impl Sampling {
             self.pace.guarded().crammed();
         }
         let interval = self.pace.guarded().interval(group.is_far());
-        Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) }
+        Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.

@@ -24,9 +24,21 @@ const LAUNCH: u64 = 5_000;
 /// with those of L2 and memory, whose first samples take up to 60 µs.
 const BESIDE: (u64, u64) = (32_000, 128_000);
 
+/// Samples of a dispatch that tell something.
+const WORTH: u64 = 4;
+/// The interval of bursts, in nanoseconds.
+const OFTEN: u64 = 4_000;
+
 /// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample, and emptied whole.
 pub(super) fn samples(dispatches: u32) -> u32 {
-    if dispatches <= 8 { 256 } else { 1024 }
+    if dispatches <= 8 { 512 } else { 1024 }
+}
+
+/// How many samples may wait before the hardware is stopped. Until it has stopped come those of one dispatch, an eighth of an
+/// image at most, and those of the stop itself, which takes 1.6 ms (H200).
+pub(super) fn limit(samples: u32, interval: u64) -> u64 {
+    let samples = u64::from(samples);
+    (samples * 7 / 8).saturating_sub(1_700_000 / interval.max(1)).max(samples / 8)
 }
 
 /// How long the device must be idle between two dispatches: two intervals, so that one whole sample is idle.
@@ -34,14 +46,22 @@ pub(super) fn gap(interval: u64) -> Duration {
     Duration::from_nanos((interval * 2 + 500).saturating_sub(LAUNCH))
 }
 
-/// Sixteenths of an image that are decoded at once beside the device; `None` where that would not catch up.
-pub(super) fn portion(interval: u64, far: bool) -> Option<u64> {
-    (interval >= beside(far)).then_some(if far { 2 } else { 4 })
+/// How many samples are decoded at once beside the device; `None` where that would not catch up.
+pub(super) fn portion(samples: u32, interval: u64, far: bool) -> Option<u64> {
+    (interval >= beside(far)).then_some(u64::from(samples) / if far { 8 } else { 4 })
 }
 
 /// The shortest interval at which decoding beside the device surely catches up.
 pub(super) fn beside(far: bool) -> u64 {
     if far { BESIDE.1 } else { BESIDE.0 }
+}
+
+/// Without fences: the interval, and whether samples are taken in bursts, for dispatches that run this long, in nanoseconds
+/// (0: not known). Long ones are sampled all the time, as often as decoding catches up with; of short ones that would say
+/// nothing, so some are sampled often instead.
+pub(super) fn unfenced(typical: u64, far: bool) -> (u64, bool) {
+    let always = beside(far);
+    if typical == 0 || typical >= always * WORTH { (always, false) } else { (OFTEN, true) }
 }
 
 /// What was learned on a device.
@@ -102,6 +122,23 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_fits_an_image_with_what_comes_until_the_stop() {
+        for (count, interval) in [(1024, SHORTEST), (512, SHORTEST), (1024, OFTEN), (1024, LONGEST)] {
+            let most = limit(count, interval) + u64::from(count) / 8 + 1_600_000 / interval;
+            assert!(most <= u64::from(count), "{most} of {count} at {interval} ns");
+            assert!(limit(count, interval) >= 64);
+        }
+    }
+
+    #[test]
+    fn short_kernels_are_sampled_in_bursts_without_a_fence() {
+        assert_eq!(unfenced(0, true), (beside(true), false));
+        assert_eq!(unfenced(4_000, true), (OFTEN, true));
+        assert_eq!(unfenced(5_000_000, true), (beside(true), false));
+        assert_eq!(unfenced(200_000, false), (beside(false), false));
+    }
+
+    #[test]
     fn what_was_lost_lengthens_the_interval_within_bounds() {
         let mut pace = Pace::default();
         pace.crammed();
@@ -113,9 +150,9 @@ mod tests {
     #[test]
     fn the_longest_interval_is_decoded_beside_the_device() {
         for far in [false, true] {
-            assert!(portion(LONGEST, far).is_some(), "a long kernel would fill the image");
-            assert!(portion(SHORTEST_FAR, far).is_none());
-            assert!(portion(beside(far), far).is_some());
+            assert!(portion(1024, LONGEST, far).is_some(), "a long kernel would fill the image");
+            assert!(portion(1024, SHORTEST_FAR, far).is_none());
+            assert!(portion(1024, beside(far), far).is_some());
         }
     }
 

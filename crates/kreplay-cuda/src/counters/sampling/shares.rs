@@ -46,8 +46,8 @@ pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Span], slack: u64
         }
     }
     let covered = |span: &Span| {
-        let (Some(first), Some(last)) = (times.first(), times.last()) else { return false };
         let own = &times[touched(span)];
+        let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
         first.0 <= span.from && last.1 >= span.to && own.windows(2).all(|pair| pair[1].0 - pair[0].1 <= slack)
     };
     let share = |span: &Span| {
@@ -119,6 +119,8 @@ mod tests {
         hole.times[3].0 += 500;
         let found = shares(&hole, 1, &[span(500, 1500), span(2500, 3800), span(5500, 6500)], 10);
         assert_eq!(found.iter().map(Option::is_some).collect::<Vec<bool>>(), [true, false, false]);
+        let begins_in_it = shares(&hole, 1, &[span(3200, 4500)], 10);
+        assert_eq!(begins_in_it, [None]);
     }
 
     #[test]

@@ -326,6 +326,31 @@ fn a_segment_ends_before_an_image_is_full() {
 }
 
 #[test]
+fn bursts_begin_again_by_themselves() {
+    let (fake, (group, _)) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let programming = Programming { group, interval: 4_000, samples: 1024, bursts: true };
+    sampling.unit.program(&programming).expect("programmed");
+    sampling.unit.begin().expect("started");
+    sampling.unit.enter();
+    while fake.0.guarded().starts < 4 {
+        fake.0.guarded().now += 40_000;
+        std::thread::sleep(Duration::from_micros(300));
+    }
+    let (sender, receiver) = channel();
+    let work = move |samples: &segment::Samples| {
+        sender.send(samples.times.clone()).expect("the test waits");
+        Ok(Vec::new())
+    };
+    let part = Gather::new(Arc::new(|_, _| {})).part(&sampling.owed);
+    let ended = Box::new(|failed: Option<(Lost, &CountersError)>| assert!(failed.is_none(), "{failed:?}"));
+    sampling.unit.stop(Some(Closing { work: Box::new(work), part, ended })).expect("stopped");
+    let times = receiver.recv().expect("delivered");
+    let holes = times.windows(2).filter(|pair| pair[1].0 > pair[0].1).count();
+    assert!(times.len() > 1000 && (2..=3).contains(&holes), "{} samples, {holes} holes", times.len());
+}
+
+#[test]
 fn a_program_that_takes_its_time_fills_no_buffer() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);

@@ -16,6 +16,7 @@ use crate::counters::plan::EVENT_TIME;
 use crate::tables::{Cupti, Event};
 use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// How often the clocks are brought together at the beginning: the closest time counts.
@@ -56,9 +57,10 @@ impl Sampling {
         if let Some(why) = self.given_up() {
             return Err(CountersError::Unavailable(why));
         }
-        // Nothing waits for the decoding, so it must keep up.
-        let interval = pace::beside(group.is_far());
-        self.program(&Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches) })?;
+        // Nothing waits for the decoding, so it must keep up, or some samples are not taken.
+        let (interval, bursts) = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
+        let samples = pace::samples(dispatches);
+        self.program(&Programming { group: Arc::clone(group), interval, samples, bursts })?;
         let now = || cupti.now().map_err(crate::counters::evaluate::failed);
         let base = match events.base {
             Some(base) => base,
@@ -77,7 +79,7 @@ impl Sampling {
             }
         }
         self.unit.begin().map_err(|error| failed(&error))?;
-        // The thread decodes as it goes, and does not stop by itself.
+        // The thread decodes as it goes, and does not end the segment by itself.
         self.unit.enter();
         Ok(UnfencedPass {
             group: Arc::clone(group),
@@ -103,6 +105,9 @@ impl Sampling {
         let spans = pass.spans(agent, events);
         let closing = match spans {
             Ok(spans) if !spans.is_empty() => {
+                let mut lengths: Vec<u64> = spans.iter().map(|span| span.to - span.from).collect();
+                lengths.sort_unstable();
+                self.typical.store(lengths[lengths.len() / 2].max(1), Ordering::Relaxed);
                 let part = pass.gather.part(&self.owed);
                 Some(Closing { work: pass.work(spans), part, ended: Box::new(|_| {}) })
             }

@@ -7,7 +7,7 @@
 
 use super::collect::{Closing, Collected, Lost};
 use super::group::SampleGroup;
-use super::pace::portion;
+use super::pace::{limit, portion};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::workers::{Blank, Filled, Workers};
 use crate::counters::beside::beside;
@@ -20,10 +20,6 @@ use std::time::Duration;
 
 /// How long the thread sleeps when nothing is there to decode.
 const IDLE: Duration = Duration::from_micros(100);
-/// Sixteenths of an image at which a segment should end. Until it has ended come the samples of one dispatch, an eighth of an
-/// image, and those of the stop itself, which takes 1.6 ms.
-const CROWDED: u64 = 9;
-
 type Reply = Sender<Result<(), SamplerError>>;
 
 /// How the hardware is to be programmed.
@@ -34,11 +30,14 @@ pub(super) struct Programming {
     pub(super) interval: u64,
     /// Samples that an image holds.
     pub(super) samples: u32,
+    /// Sampling is stopped for decoding and started again whatever runs meanwhile.
+    pub(super) bursts: bool,
 }
 
 impl PartialEq for Programming {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.group, &other.group) && self.interval == other.interval && self.samples == other.samples
+        Arc::ptr_eq(&self.group, &other.group)
+            && (self.interval, self.samples, self.bursts) == (other.interval, other.samples, other.bursts)
     }
 }
 
@@ -76,20 +75,23 @@ struct Pending {
     /// On the samples' clock.
     began: u64,
     interval: u64,
-    samples: u64,
-    /// Sixteenths of an image that are decoded at once beside the device, if that is done.
+    /// How many samples may wait.
+    limit: u64,
+    /// How many are decoded at once beside the device, if that is done.
     portion: Option<u64>,
     /// A dispatch is within its fence.
     within: bool,
     /// The thread has stopped by itself.
     stopped: bool,
+    /// It starts again after that.
+    bursts: bool,
 }
 
 impl Progress {
-    /// Samples that wait to be decoded at this time of the samples' clock, in sixteenths of an image.
+    /// Samples that wait to be decoded at this time of the samples' clock.
     fn waiting(&self, pending: &Pending, now: u64) -> u64 {
         let taken = now.saturating_sub(pending.began) / pending.interval.max(1);
-        taken.saturating_sub(self.decoded.load(Ordering::Relaxed)) * 16 / pending.samples.max(1)
+        taken.saturating_sub(self.decoded.load(Ordering::Relaxed))
     }
 }
 
@@ -186,7 +188,7 @@ impl Unit {
     /// Whether so many samples wait, at this time of the samples' clock, that the segment should end.
     pub(super) fn crowded(&self, now: u64) -> bool {
         let pending = *self.progress.running.guarded();
-        pending.is_some_and(|pending| self.progress.waiting(&pending, now) >= CROWDED)
+        pending.is_some_and(|pending| self.progress.waiting(&pending, now) >= pending.limit)
     }
 
     /// Whether the thread has stopped the hardware by itself.
@@ -242,14 +244,14 @@ impl Thread {
     /// Decodes a portion beside the device, or stops it where nothing runs and much waits.
     fn look(&mut self) {
         let now = self.sampler.now();
-        let (portion, stop) = {
+        let (portion, stop, bursts) = {
             let mut running = self.progress.running.guarded();
             let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };
             let waiting = self.progress.waiting(pending, now);
             let portion = pending.portion.is_some_and(|portion| waiting >= portion);
             // Under the lock, so that no dispatch begins meanwhile.
-            pending.stopped = !portion && !pending.within && waiting >= CROWDED;
-            (portion, pending.stopped)
+            pending.stopped = !portion && (!pending.within || pending.bursts) && waiting >= pending.limit;
+            (portion, pending.stopped, pending.bursts)
         };
         if stop && let Err(error) = self.sampler.stop() {
             if let Some(running) = &self.running {
@@ -259,6 +261,24 @@ impl Thread {
         }
         if portion || stop {
             self.decode();
+        }
+        if stop && bursts {
+            self.burst();
+        }
+    }
+
+    /// Starts again in the middle of a segment.
+    fn burst(&mut self) {
+        let Some(running) = &mut self.running else { return };
+        if let Err(error) = self.sampler.start() {
+            running.collected.fail(Lost::Misfit, super::failed(&error));
+            return;
+        }
+        running.fresh = true;
+        self.progress.decoded.store(0, Ordering::Relaxed);
+        if let Some(pending) = &mut *self.progress.running.guarded() {
+            pending.began = self.sampler.now();
+            pending.stopped = false;
         }
     }
 
@@ -321,10 +341,11 @@ impl Thread {
         let mut pending = Pending {
             began: 0,
             interval: programming.interval,
-            samples: u64::from(programming.samples),
-            portion: portion(programming.interval, programming.group.is_far()),
+            limit: limit(programming.samples, programming.interval),
+            portion: portion(programming.samples, programming.interval, programming.group.is_far()),
             within: false,
             stopped: false,
+            bursts: programming.bursts,
         };
         self.running = None;
         self.sampler.start()?;
