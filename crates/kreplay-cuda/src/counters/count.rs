@@ -4,23 +4,20 @@ use super::alone;
 use super::device::Availability;
 use super::evaluate::{Evaluator, Job};
 use super::gather::{Gather, Warn};
-use super::host::Host;
+use super::list::list;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, plan_unfenced, timing_plan};
-use super::planner::Planner;
-use super::ranges::{RangePass, RangeWindow, Ranges, ending};
+use super::ranges::Ranges;
 use super::room::most_dispatches;
-use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
-use super::sets::SETS;
-use super::timing::{TimedPass, Timing};
+use super::sampling::{Events, Sampling};
+use super::timing::Timing;
+use super::ways::{Current, Window};
 use super::{Guarded, no_window};
 use crate::agent::CudaAgent;
 use crate::tables::Cupti;
-use kreplay_engine::{
-    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Reading, Request, Way,
-};
+use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Request, Way};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is done around passes.
 #[derive(Clone, Copy, Debug)]
@@ -37,20 +34,20 @@ pub(crate) struct Conduct {
 
 /// An agent's counters.
 pub(crate) struct CudaCounters {
-    cupti: Arc<Cupti>,
-    agent: CudaAgent,
-    availability: Availability,
-    conduct: Conduct,
-    lock: GpuLock,
+    pub(super) cupti: Arc<Cupti>,
+    pub(super) agent: CudaAgent,
+    pub(super) availability: Availability,
+    pub(super) conduct: Conduct,
+    pub(super) lock: GpuLock,
     plans: Mutex<Vec<Arc<Planned>>>,
     evaluator: Evaluator,
     state: Mutex<State>,
-    ranges: Ranges,
+    pub(super) ranges: Ranges,
     /// `None`: nothing can be sampled.
-    sampling: Option<Arc<Sampling>>,
+    pub(super) sampling: Option<Arc<Sampling>>,
     /// Plans whose sampled passes are counted by ranges, by the plan that they stand for.
-    instead: Mutex<Vec<(Arc<Planned>, Arc<Planned>)>>,
-    warn: Warn,
+    pub(super) instead: Mutex<Vec<(Arc<Planned>, Arc<Planned>)>>,
+    pub(super) warn: Warn,
 }
 
 #[derive(Default)]
@@ -62,28 +59,6 @@ struct State {
     windows: u64,
     /// A pass did not end: nothing may be asked of the hardware any more.
     stuck: bool,
-}
-
-struct Window {
-    planned: Arc<Planned>,
-    /// Most dispatches that it may hold.
-    dispatches: u32,
-    /// Which one it is.
-    number: u64,
-    gather: Gather,
-    ranges: RangeWindow,
-    /// The GPU's lock is held: from the first counted pass on.
-    locked: bool,
-    current: Option<(u32, Current)>,
-    readings: Vec<Reading>,
-}
-
-/// The pass that runs, by its way of counting.
-enum Current {
-    Ranges(RangePass),
-    Sampling(Box<SampledPass>),
-    Unfenced(Box<UnfencedPass>),
-    Timing(TimedPass),
 }
 
 impl CudaCounters {
@@ -147,125 +122,6 @@ impl CudaCounters {
         if let Some(sampling) = &self.sampling {
             sampling.flush();
         }
-    }
-
-    /// What a sampled pass stands on: waits end with `stuck` set when a dispatch does not end in time. The first pass may
-    /// be the program's own, on any stream.
-    fn ground<'s>(&'s self, pass: u32, stuck: &'s mut bool) -> Device<impl FnMut() -> Result<(), CountersError> + 's> {
-        let wait = move || {
-            const WHAT: &str = "waiting for a sampled dispatch";
-            let deadline = Instant::now() + self.conduct.pass_deadline;
-            let waited = match pass {
-                0 => self.agent.wait_every_stream(deadline, WHAT),
-                _ => self.agent.wait_pass(deadline, WHAT, true),
-            };
-            waited.map_err(|error| {
-                *stuck = true;
-                CountersError::Failed { call: WHAT, status: error.to_string() }
-            })
-        };
-        Device { wait, cupti: Arc::clone(&self.cupti), agent: self.agent.clone() }
-    }
-
-    /// A pass that samples begins; the context is idle.
-    fn begin_sampling(&self, window: &Window, pass: u32, stuck: &mut bool) -> Result<SampledPass, CountersError> {
-        let sampling = self.sampling()?;
-        let backwards = window.number % 2 == 1;
-        let sampled = window
-            .planned
-            .sampled(pass, backwards)
-            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
-        self.check_end(sampling)?;
-        let what = (&sampled.group, &sampled.counters);
-        sampling.begin(
-            what,
-            sampled.pass,
-            (window.dispatches, window.number),
-            &window.gather,
-            &mut self.ground(pass, stuck),
-        )
-    }
-
-    /// As [`CudaCounters::begin_sampling`], without fences.
-    fn begin_unfenced(&self, window: &Window, pass: u32, events: &mut Events) -> Result<UnfencedPass, CountersError> {
-        let sampling = self.sampling()?;
-        self.check_end(sampling)?;
-        let sampled = window
-            .planned
-            .sampled(pass, false)
-            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
-        let what = (&sampled.group, &sampled.counters);
-        sampling.begin_unfenced(what, pass, window.dispatches, &window.gather, (&self.agent, &self.cupti, events))
-    }
-
-    /// While the process ends the hardware is not programmed for the first time: CUPTI crashes then.
-    fn check_end(&self, sampling: &Sampling) -> Result<(), CountersError> {
-        if ending() && !sampling.was_programmed() {
-            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
-        }
-        Ok(())
-    }
-
-    fn sampling(&self) -> Result<&Sampling, CountersError> {
-        self.sampling.as_deref().ok_or_else(|| CountersError::Unavailable("nothing can be sampled here".into()))
-    }
-
-    fn planner(&self) -> Planner<'_> {
-        Planner {
-            cupti: &self.cupti,
-            chip: &self.availability.chip,
-            availability: &self.availability.image,
-            sampling: self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some()),
-        }
-    }
-
-    /// The plan, or once sampling was given up the one that uses ranges instead.
-    fn usable(&self, planned: Arc<Planned>) -> Arc<Planned> {
-        let Some(why) = self.sampling.as_ref().and_then(|sampling| sampling.given_up()) else { return planned };
-        if planned.sampled.is_empty() {
-            return planned;
-        }
-        let mut instead = self.instead.guarded();
-        if let Some((_, known)) = instead.iter().find(|(of, _)| Arc::ptr_eq(of, &planned)) {
-            return Arc::clone(known);
-        }
-        (self.warn)(
-            "sampling_given_up",
-            format!("nothing is sampled any more: {why}. What fits one pass of ranges is counted so."),
-        );
-        let made = Arc::new(planned.without_sampling(&self.planner()));
-        instead.push((planned, Arc::clone(&made)));
-        made
-    }
-
-    /// Whether this is the only process that counts on the GPU; if not, nothing is sampled any more.
-    fn alone(&self) -> bool {
-        let alone = alone::alone(self.agent.uuid());
-        if !alone && let Some(sampling) = &self.sampling {
-            sampling.give_up("another process counts on this GPU, and its work would be sampled too".into());
-        }
-        alone
-    }
-
-    /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.
-    fn wait(&self, stuck: &mut bool, what: &'static str, program: bool) -> Result<(), CountersError> {
-        let deadline = Instant::now() + self.conduct.pass_deadline;
-        self.agent.wait_pass(deadline, what, program).map_err(|error| {
-            *stuck = true;
-            CountersError::Failed { call: what, status: error.to_string() }
-        })
-    }
-
-    /// Takes the GPU's lock for the window.
-    fn hold(&self, window: &mut Window) -> Result<(), CountersError> {
-        if !window.locked {
-            self.lock
-                .acquire(Instant::now() + self.conduct.lock_deadline)
-                .map_err(|error| CountersError::Unavailable(error.to_string()))?
-                .keep();
-            window.locked = true;
-        }
-        Ok(())
     }
 
     fn planned(&self, plan: &Plan) -> Result<Arc<Planned>, CountersError> {
@@ -362,31 +218,7 @@ impl Counters for CudaCounters {
             self.wait(stuck, "waiting for the device before a pass", false)?;
         }
         let window = window.as_mut().ok_or_else(no_window)?;
-        let current = match pass.way {
-            Way::Ranges | Way::Sampling if window.planned.place(pass.index).is_some() => {
-                self.hold(window)?;
-                if let Some(sampling) = &self.sampling {
-                    // While sampling is enabled ranges answer that the hardware is busy.
-                    sampling.release();
-                }
-                Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index)?)
-            }
-            Way::Timing => Current::Timing(TimedPass::default()),
-            Way::Sampling if window.planned.sampled.is_empty() => {
-                return Err(CountersError::Unavailable(
-                    "nothing is sampled any more, and these counters take several passes by ranges".into(),
-                ));
-            }
-            Way::Ranges => return Err(CountersError::Discarded(format!("pass {} is not in the plan", pass.index))),
-            Way::Sampling if !self.conduct.fence => {
-                self.hold(window)?;
-                Current::Unfenced(Box::new(self.begin_unfenced(window, pass.index, events)?))
-            }
-            Way::Sampling => {
-                self.hold(window)?;
-                Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))
-            }
-        };
+        let current = self.begin_pass(window, pass, stuck, events)?;
         window.current = Some((pass.index, current));
         Ok(())
     }
@@ -500,30 +332,4 @@ impl crate::interceptor::AgentCounters for CudaCounters {
     fn close(&self) {
         CudaCounters::close(self);
     }
-}
-
-/// Everything that a chip can count, sets first.
-pub(crate) fn list(cupti: &Cupti, chip: &str, availability: &[u8]) -> Vec<CounterInfo> {
-    let mut found: Vec<CounterInfo> = SETS
-        .iter()
-        .map(|set| CounterInfo {
-            name: set.name.into(),
-            block: "set".into(),
-            unit: "".into(),
-            description: format!("{} ({} metrics)", set.description, set.metrics.len()).into(),
-        })
-        .collect();
-    let Ok(host) = Host::new(cupti, chip, availability) else { return found };
-    let mut bases = host.base_metrics().unwrap_or_default();
-    bases.sort();
-    for base in bases {
-        let Ok(properties) = host.properties(&base) else { continue };
-        found.push(CounterInfo {
-            name: base,
-            block: properties.block,
-            unit: properties.unit,
-            description: properties.description,
-        });
-    }
-    found
 }

@@ -13,6 +13,7 @@ mod evaluate;
 mod exit;
 mod gather;
 mod host;
+mod list;
 mod lock;
 mod names;
 mod plan;
@@ -23,15 +24,17 @@ mod room;
 mod sampling;
 mod sets;
 mod timing;
+mod ways;
 
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
 mod plan_tests;
 
-pub(crate) use count::{Conduct, CudaCounters, list};
+pub(crate) use count::{Conduct, CudaCounters};
 pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;
+pub(crate) use list::list;
 pub(crate) use plan::plan_request;
 pub(crate) use ranges::process_ends;
 

@@ -12,14 +12,18 @@
 //! and the values of the pass are discarded.
 
 mod collect;
+mod device;
 mod fences;
 pub(crate) mod formula;
 pub(crate) mod group;
 mod pace;
+mod progress;
 mod sampler;
 mod segment;
 mod session;
 mod shares;
+mod thread;
+mod trouble;
 mod unfenced;
 mod unit;
 mod workers;
@@ -27,6 +31,7 @@ mod workers;
 #[cfg(test)]
 mod tests;
 
+pub(super) use device::Device;
 pub(crate) use group::SampleGroup;
 pub(crate) use session::availability;
 pub(super) use unfenced::{Events, UnfencedPass};
@@ -34,8 +39,8 @@ pub(super) use unfenced::{Events, UnfencedPass};
 use super::Guarded;
 use super::beside::Owed;
 use super::gather::Gather;
-use collect::{Closing, Lost};
-use fences::{Fences, Ground, spin};
+use collect::Closing;
+use fences::{Fences, Ground};
 use kreplay_engine::{CountersError, PlannedCounter};
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};
@@ -45,10 +50,10 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use trouble::Trouble;
 use unit::{Programming, Unit};
 use workers::Workers;
 
-use crate::agent::CudaAgent;
 use crate::tables::Cupti;
 
 /// How long the hardware may take to begin.
@@ -57,11 +62,6 @@ const FIRST: Duration = Duration::from_micros(100);
 const BASE_DEADLINE: Duration = Duration::from_secs(1);
 /// How closely that should be, in nanoseconds.
 const CLOSE: u64 = 8_000;
-/// Windows in a row whose samples did not fit before sampling is given up.
-const PATIENCE: u32 = 2;
-/// … or had no room, which a longer interval mends.
-const PATIENCE_FOR_ROOM: u32 = 8;
-
 /// A device's way of counting by sampling, shared by its contexts.
 pub(super) struct Sampling {
     unit: Unit,
@@ -70,30 +70,6 @@ pub(super) struct Sampling {
     /// How long the dispatches of the last window without fences ran, in nanoseconds: the median; 0: there was none.
     typical: AtomicU64,
     owed: Owed,
-}
-
-/// Windows whose samples did not fit, and what else stands against sampling.
-#[derive(Default)]
-struct Trouble {
-    last: u64,
-    in_a_row: u32,
-    given_up: Option<String>,
-}
-
-impl Trouble {
-    /// Samples of this window did not fit.
-    fn in_window(&mut self, window: u64, lost: Lost, why: &CountersError) {
-        match window - self.last.min(window) {
-            0 => {}
-            1 => self.in_a_row += 1,
-            _ => self.in_a_row = 1,
-        }
-        self.last = self.last.max(window);
-        let patience = if lost == Lost::Room { PATIENCE_FOR_ROOM } else { PATIENCE };
-        if self.in_a_row >= patience {
-            self.given_up.get_or_insert_with(|| format!("{why}, in {patience} windows in a row"));
-        }
-    }
 }
 
 /// A pass that runs.
@@ -329,35 +305,6 @@ impl Sampling {
     /// Waits until everything that was sampled is delivered.
     pub(super) fn flush(&self) {
         self.owed.wait();
-    }
-}
-
-/// A [`Ground`] of a GPU.
-pub(super) struct Device<W> {
-    /// Waits for what was submitted.
-    pub(super) wait: W,
-    pub(super) cupti: Arc<Cupti>,
-    pub(super) agent: CudaAgent,
-}
-
-impl<W: FnMut() -> Result<(), CountersError>> Ground for Device<W> {
-    type Error = CountersError;
-
-    fn idle(&mut self) -> Result<(), CountersError> {
-        (self.wait)()
-    }
-
-    fn now(&mut self) -> u64 {
-        // Asked for when sampling was found to be there; 0 would show as a mismatch.
-        self.cupti.now().unwrap_or(0)
-    }
-
-    fn submissions(&mut self) -> u64 {
-        self.agent.submissions()
-    }
-
-    fn pass(&mut self, time: Duration) {
-        spin(time);
     }
 }
 

@@ -1,0 +1,44 @@
+//! How far sampling is, as its thread and those that count tell each other.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far the running segment is.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Samples that were decoded.
+    pub(super) decoded: AtomicU64,
+    /// The hardware does not sample any more: it must be programmed anew.
+    pub(super) spoilt: AtomicBool,
+    /// More waited than was expected.
+    pub(super) crammed: AtomicBool,
+    /// It was programmed once.
+    pub(super) ever: AtomicBool,
+    pub(super) running: Mutex<Option<Pending>>,
+}
+
+/// What a segment's samples are counted by.
+#[derive(Clone, Copy)]
+pub(super) struct Pending {
+    /// On the samples' clock.
+    pub(super) began: u64,
+    pub(super) interval: u64,
+    /// How many samples may wait.
+    pub(super) limit: u64,
+    /// How many are decoded at once beside the device, if that is done.
+    pub(super) portion: Option<u64>,
+    /// A dispatch is within its fence.
+    pub(super) within: bool,
+    /// The thread has stopped by itself.
+    pub(super) stopped: bool,
+    /// It starts again after that.
+    pub(super) bursts: bool,
+}
+
+impl Progress {
+    /// Samples that wait to be decoded at this time of the samples' clock.
+    pub(super) fn waiting(&self, pending: &Pending, now: u64) -> u64 {
+        let taken = now.saturating_sub(pending.began) / pending.interval.max(1);
+        taken.saturating_sub(self.decoded.load(Ordering::Relaxed))
+    }
+}

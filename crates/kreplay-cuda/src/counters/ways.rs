@@ -1,0 +1,200 @@
+//! Beginning a pass, each in its way.
+
+use super::Guarded;
+use super::alone;
+use super::count::CudaCounters;
+use super::gather::Gather;
+use super::plan::Planned;
+use super::planner::Planner;
+use super::ranges::{RangePass, RangeWindow, ending};
+use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
+use super::timing::TimedPass;
+use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A window of counters.
+pub(super) struct Window {
+    pub(super) planned: Arc<Planned>,
+    /// Most dispatches that it may hold.
+    pub(super) dispatches: u32,
+    /// Which one it is.
+    pub(super) number: u64,
+    pub(super) gather: Gather,
+    pub(super) ranges: RangeWindow,
+    /// The GPU's lock is held: from the first counted pass on.
+    pub(super) locked: bool,
+    pub(super) current: Option<(u32, Current)>,
+    pub(super) readings: Vec<Reading>,
+}
+
+/// The pass that runs, by its way of counting.
+pub(super) enum Current {
+    Ranges(RangePass),
+    Sampling(Box<SampledPass>),
+    Unfenced(Box<UnfencedPass>),
+    Timing(TimedPass),
+}
+
+impl CudaCounters {
+    /// Begins a pass; the context is idle where its way needs that.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(super) fn begin_pass(
+        &self,
+        window: &mut Window,
+        pass: &PlannedPass,
+        stuck: &mut bool,
+        events: &mut Events,
+    ) -> Result<Current, CountersError> {
+        Ok(match pass.way {
+            Way::Ranges | Way::Sampling if window.planned.place(pass.index).is_some() => {
+                self.hold(window)?;
+                if let Some(sampling) = &self.sampling {
+                    // While sampling is enabled ranges answer that the hardware is busy.
+                    sampling.release();
+                }
+                Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index)?)
+            }
+            Way::Timing => Current::Timing(TimedPass::default()),
+            Way::Sampling if window.planned.sampled.is_empty() => {
+                return Err(CountersError::Unavailable(
+                    "nothing is sampled any more, and these counters take several passes by ranges".into(),
+                ));
+            }
+            Way::Ranges => return Err(CountersError::Discarded(format!("pass {} is not in the plan", pass.index))),
+            Way::Sampling if !self.conduct.fence => {
+                self.hold(window)?;
+                Current::Unfenced(Box::new(self.begin_unfenced(window, pass.index, events)?))
+            }
+            Way::Sampling => {
+                self.hold(window)?;
+                Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))
+            }
+        })
+    }
+
+    /// What a sampled pass stands on: waits end with `stuck` set when a dispatch does not end in time. The first pass may
+    /// be the program's own, on any stream.
+    pub(super) fn ground<'s>(
+        &'s self,
+        pass: u32,
+        stuck: &'s mut bool,
+    ) -> Device<impl FnMut() -> Result<(), CountersError> + 's> {
+        let wait = move || {
+            const WHAT: &str = "waiting for a sampled dispatch";
+            let deadline = Instant::now() + self.conduct.pass_deadline;
+            let waited = match pass {
+                0 => self.agent.wait_every_stream(deadline, WHAT),
+                _ => self.agent.wait_pass(deadline, WHAT, true),
+            };
+            waited.map_err(|error| {
+                *stuck = true;
+                CountersError::Failed { call: WHAT, status: error.to_string() }
+            })
+        };
+        Device { wait, cupti: Arc::clone(&self.cupti), agent: self.agent.clone() }
+    }
+
+    /// A pass that samples begins; the context is idle.
+    fn begin_sampling(&self, window: &Window, pass: u32, stuck: &mut bool) -> Result<SampledPass, CountersError> {
+        let sampling = self.sampling()?;
+        let backwards = window.number % 2 == 1;
+        let sampled = window
+            .planned
+            .sampled(pass, backwards)
+            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
+        self.check_end(sampling)?;
+        let what = (&sampled.group, &sampled.counters);
+        sampling.begin(
+            what,
+            sampled.pass,
+            (window.dispatches, window.number),
+            &window.gather,
+            &mut self.ground(pass, stuck),
+        )
+    }
+
+    /// As [`CudaCounters::begin_sampling`], without fences.
+    fn begin_unfenced(&self, window: &Window, pass: u32, events: &mut Events) -> Result<UnfencedPass, CountersError> {
+        let sampling = self.sampling()?;
+        self.check_end(sampling)?;
+        let sampled = window
+            .planned
+            .sampled(pass, false)
+            .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
+        let what = (&sampled.group, &sampled.counters);
+        sampling.begin_unfenced(what, pass, window.dispatches, &window.gather, (&self.agent, &self.cupti, events))
+    }
+
+    /// While the process ends the hardware is not programmed for the first time: CUPTI crashes then.
+    fn check_end(&self, sampling: &Sampling) -> Result<(), CountersError> {
+        if ending() && !sampling.was_programmed() {
+            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn sampling(&self) -> Result<&Sampling, CountersError> {
+        self.sampling.as_deref().ok_or_else(|| CountersError::Unavailable("nothing can be sampled here".into()))
+    }
+
+    pub(super) fn planner(&self) -> Planner<'_> {
+        Planner {
+            cupti: &self.cupti,
+            chip: &self.availability.chip,
+            availability: &self.availability.image,
+            sampling: self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some()),
+        }
+    }
+
+    /// The plan, or once sampling was given up the one that uses ranges instead.
+    pub(super) fn usable(&self, planned: Arc<Planned>) -> Arc<Planned> {
+        let Some(why) = self.sampling.as_ref().and_then(|sampling| sampling.given_up()) else { return planned };
+        if planned.sampled.is_empty() {
+            return planned;
+        }
+        let mut instead = self.instead.guarded();
+        if let Some((_, known)) = instead.iter().find(|(of, _)| Arc::ptr_eq(of, &planned)) {
+            return Arc::clone(known);
+        }
+        (self.warn)(
+            "sampling_given_up",
+            format!("nothing is sampled any more: {why}. What fits one pass of ranges is counted so."),
+        );
+        let made = Arc::new(planned.without_sampling(&self.planner()));
+        instead.push((planned, Arc::clone(&made)));
+        made
+    }
+
+    /// Whether this is the only process that counts on the GPU; if not, nothing is sampled any more.
+    pub(super) fn alone(&self) -> bool {
+        let alone = alone::alone(self.agent.uuid());
+        if !alone && let Some(sampling) = &self.sampling {
+            sampling.give_up("another process counts on this GPU, and its work would be sampled too".into());
+        }
+        alone
+    }
+
+    /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.
+    pub(super) fn wait(&self, stuck: &mut bool, what: &'static str, program: bool) -> Result<(), CountersError> {
+        let deadline = Instant::now() + self.conduct.pass_deadline;
+        self.agent.wait_pass(deadline, what, program).map_err(|error| {
+            *stuck = true;
+            CountersError::Failed { call: what, status: error.to_string() }
+        })
+    }
+
+    /// Takes the GPU's lock for the window.
+    pub(super) fn hold(&self, window: &mut Window) -> Result<(), CountersError> {
+        if !window.locked {
+            self.lock
+                .acquire(Instant::now() + self.conduct.lock_deadline)
+                .map_err(|error| CountersError::Unavailable(error.to_string()))?
+                .keep();
+            window.locked = true;
+        }
+        Ok(())
+    }
+}
