@@ -1,48 +1,63 @@
 //! Whether this process is the only one that counts on a GPU: sampling counts the whole device.
 //!
-//! Each process that counts on a GPU holds a lock file shared; the one that samples holds it alone, until it ends.
+//! Each process that counts on a GPU holds a lock file shared. One that can have it alone for a moment is the only one.
 
 use super::Guarded;
 use super::lock::open;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The lock files of this process, by GPU: a lock belongs to the open file, so there is one for all contexts.
 static FILES: Mutex<Option<HashMap<[u8; 16], Presence>>> = Mutex::new(None);
 
+/// How long another process may be asking whether it is alone: a moment.
+const ASKING: Duration = Duration::from_millis(200);
+
 /// A process on a GPU.
-struct Presence {
-    file: File,
-    alone: bool,
-}
+struct Presence(File);
 
 impl Presence {
     /// Holds the file shared.
-    fn enter(path: &Path) -> std::io::Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// The system's.
+    fn enter(path: &Path) -> std::io::Result<Self> {
         let file = open(path)?;
-        Ok(lock(&file, libc::LOCK_SH).then_some(Self { file, alone: false }))
+        share(&file)?;
+        Ok(Self(file))
     }
 
-    /// Holds it alone; `false`: another process holds it too.
-    fn alone(&mut self) -> bool {
-        if !self.alone {
-            self.alone = lock(&self.file, libc::LOCK_EX);
-            // A lock that could not be turned into the other kind may be lost.
-            if !self.alone {
-                lock(&self.file, libc::LOCK_SH);
-            }
-        }
-        self.alone
+    /// Whether no other process holds it.
+    fn alone(&self) -> bool {
+        let alone = lock(&self.0, libc::LOCK_EX).is_ok();
+        // A lock that could not be turned into the other kind may be lost.
+        let shared = share(&self.0).is_ok();
+        alone && shared
     }
 }
 
-fn lock(file: &File, kind: libc::c_int) -> bool {
+fn share(file: &File) -> std::io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match lock(file, libc::LOCK_SH) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock && start.elapsed() < ASKING => {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            other => return other,
+        }
+    }
+}
+
+fn lock(file: &File, kind: libc::c_int) -> std::io::Result<()> {
     // SAFETY: the file is open.
-    unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) == 0 }
+    let locked = unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0;
+    if locked { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 fn path(uuid: [u8; 16]) -> PathBuf {
@@ -50,24 +65,22 @@ fn path(uuid: [u8; 16]) -> PathBuf {
     std::env::temp_dir().join(format!("kreplay-gpu-{name}.processes"))
 }
 
-/// This process counts on a GPU. `false`: another one samples it, and nothing can be counted.
+/// This process counts on a GPU.
 ///
 /// # Errors
-/// When the lock file cannot be opened.
-pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<bool> {
+/// When the lock file cannot be had.
+pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
     let mut files = FILES.guarded();
     let files = files.get_or_insert_default();
     if let Entry::Vacant(place) = files.entry(uuid) {
-        let Some(presence) = Presence::enter(&path(uuid))? else { return Ok(false) };
-        place.insert(presence);
+        place.insert(Presence::enter(&path(uuid))?);
     }
-    Ok(true)
+    Ok(())
 }
 
-/// Whether no other process counts on the GPU; from then on none can.
+/// Whether no other process counts on the GPU now.
 pub(super) fn alone(uuid: [u8; 16]) -> bool {
-    let mut files = FILES.guarded();
-    files.get_or_insert_default().get_mut(&uuid).is_some_and(Presence::alone)
+    FILES.guarded().get_or_insert_default().get(&uuid).is_some_and(Presence::alone)
 }
 
 #[cfg(test)]
@@ -75,17 +88,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_samples_only_while_nobody_else_counts() {
+    fn one_process_is_alone_until_another_comes() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gpu.processes");
-        let enter = || Presence::enter(&path).expect("the file can be opened");
-        let (mut one, mut two) = (enter().expect("nobody is there"), enter().expect("both may count by ranges"));
-        assert!(!one.alone(), "the other one counts");
-        assert!(!two.alone(), "and is still there after the refusal");
-        drop(two);
-        assert!(one.alone());
-        assert!(enter().is_none(), "nobody counts beside one that samples");
+        let enter = || Presence::enter(&path).expect("the file can be had");
+        let one = enter();
+        assert!(one.alone() && one.alone());
+        let two = enter();
+        assert!(!one.alone() && !two.alone());
+        assert!(!one.alone(), "both are still there after the refusals");
         drop(one);
-        assert!(enter().is_some());
+        assert!(two.alone());
     }
 }

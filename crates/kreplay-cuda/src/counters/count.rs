@@ -76,12 +76,7 @@ impl CudaCounters {
         let lock = GpuLock::new(agent.uuid()).map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let evaluator =
             Evaluator::new(Arc::clone(&cupti), Arc::clone(&availability.chip), Arc::clone(&availability.image));
-        let entered = alone::enter(agent.uuid());
-        if !entered.map_err(|error| CountersError::Unavailable(error.to_string()))? {
-            return Err(CountersError::Unavailable(
-                "another kreplay process samples this GPU; only one can at a time".into(),
-            ));
-        }
+        alone::enter(agent.uuid()).map_err(|error| CountersError::Unavailable(error.to_string()))?;
         let ranges = Ranges::new(Arc::clone(&cupti), agent.clone());
         let sampling = match &availability.sampling {
             Ok(image) => Sampling::of_device(&cupti, agent.device(), &availability.chip, image),
@@ -283,6 +278,10 @@ impl Counters for CudaCounters {
         let window = self.state.guarded().window.take();
         self.lock.release();
         let Some(window) = window else { return deliver(Err(no_window())) };
+        if !window.planned.sampled.is_empty() {
+            // A process that came meanwhile needs the hardware.
+            self.alone();
+        }
         let Window { ranges, gather, readings, .. } = window;
         if let Some(counted) = self.ranges.collect(ranges) {
             let part = gather.part(self.evaluator.owed());
