@@ -171,6 +171,7 @@ mod tests {
         let offline = Offline::new(Some("GH100")).expect("CUPTI is there");
         assert!(offline.list().len() > 3000);
         assert_eq!(&*offline.list()[0].name, "basic");
+        assert!(offline.list().iter().any(|counter| &*counter.name == "gpu_time"));
         let request = Request { names: vec!["memory".into()], repeat: 2, dispatches: 1 };
         let plan = offline.plan(&request).expect("planned");
         assert!(plan.passes.len() >= 2 && plan.passes.len().is_multiple_of(2));

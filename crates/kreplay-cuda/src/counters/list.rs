@@ -1,6 +1,7 @@
 //! Everything that can be counted.
 
 use super::host::Host;
+use super::plan::EVENT_TIME;
 use super::sets::SETS;
 use crate::tables::Cupti;
 use kreplay_engine::CounterInfo;
@@ -16,6 +17,12 @@ pub(crate) fn list(cupti: &Cupti, chip: &str, availability: &[u8]) -> Vec<Counte
             description: format!("{} ({} metrics)", set.description, set.metrics.len()).into(),
         })
         .collect();
+    found.push(CounterInfo {
+        name: EVENT_TIME.into(),
+        block: "event".into(),
+        unit: "ns".into(),
+        description: "time between an event before the kernel and one behind it".into(),
+    });
     let Ok(host) = Host::new(cupti, chip, availability) else { return found };
     let mut bases = host.base_metrics().unwrap_or_default();
     bases.sort();
