@@ -2,7 +2,8 @@
 
 use super::{CudaAgent, locked};
 use crate::tables::{CudaError, Progress, Stream};
-use kreplay_engine::AgentError;
+use kreplay_engine::{AgentError, Range};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl CudaAgent {
@@ -39,6 +40,23 @@ impl CudaAgent {
         self.poll(deadline, "the passes", || self.driver().stream_progress(self.stream()))?;
         locked(&self.0.slots).settled();
         Ok(())
+    }
+
+    /// What memory of the program holds that nothing writes now.
+    ///
+    /// # Errors
+    /// [`AgentError::Deadline`], or the driver's.
+    pub(crate) fn read(&self, range: Range, deadline: Instant) -> Result<Arc<[u8]>, AgentError> {
+        let _entered = self.enter()?;
+        let mut content = vec![0; range.bytes as usize];
+        let to = content.as_mut_ptr() as u64;
+        self.driver().copy(to, range.base, range.bytes, self.stream()).map_err(|error| self.error(error))?;
+        if let Err(error) = self.poll(deadline, "a copy", || self.driver().stream_progress(self.stream())) {
+            // The device may still write to it.
+            std::mem::forget(content);
+            return Err(error);
+        }
+        Ok(content.into())
     }
 
     /// Asks again and again: without pause first, since most waits are short, then every 20 µs.

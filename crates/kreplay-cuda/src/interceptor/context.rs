@@ -3,9 +3,9 @@
 use super::function::Functions;
 use super::pending::Pending;
 use super::{AgentCounters, Interceptor, locked};
-use crate::agent::CudaAgent;
+use crate::agent::{CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
-use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Region, Retired, RunGuard};
+use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Operation, Region, Retired, RunGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -219,11 +219,17 @@ impl ContextState {
     pub(super) fn code_loaded(&self, variables: Vec<ModuleVariable>) -> Option<u64> {
         let driven = self.driven()?;
         let code = self.codes.fetch_add(1, Ordering::Relaxed);
-        // A window that is open has no snapshot of them.
-        if variables.iter().any(|variable| !variable.constant) {
-            driven.engine.close_window();
-        }
+        let changing: Vec<_> = variables.iter().filter(|variable| !variable.constant).map(|v| v.range).collect();
         driven.engine.code_loaded(code, variables);
+        // A batch window that is open has no snapshot of them. Nothing has used them in it yet, so it records, as if the
+        // program did it now, that they become what they are.
+        for range in changing {
+            let mut work = || {
+                let content = driven.agent.read(range, Instant::now() + END).ok()?;
+                Some(CudaWork::Upload { to: range.base, content })
+            };
+            drop(driven.engine.memory_operation(Operation::Repeatable(&mut work)));
+        }
         Some(code)
     }
 

@@ -92,6 +92,7 @@ impl<A: Agent> Engine<A> {
             None => uncounted(if wanted { 1 } else { process.settings.uncounted_passes.max(1) }),
         };
         process.staging.open(description.id, Arc::clone(&agent) as Arc<dyn crate::staging::Storage>);
+        let length = Mutex::new(Length::of(&plan));
         let engine = Arc::new(Self {
             shadow: Mutex::new(Shadow::new(Arc::clone(&agent))),
             agent,
@@ -109,7 +110,7 @@ impl<A: Agent> Engine<A> {
             lost: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
             batch: Mutex::default(),
-            length: Mutex::default(),
+            length,
             open_batch: OpenBatchCell::default(),
             turn: Arc::default(),
             finished: AtomicBool::new(false),

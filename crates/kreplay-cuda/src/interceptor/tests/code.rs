@@ -75,7 +75,7 @@ fn names_are_shown_as_people_write_them_and_looked_up_as_they_are() {
 }
 
 #[test]
-fn variables_that_appear_within_a_window_end_it() {
+fn variables_that_appear_within_a_window_are_put_back_in_it() {
     let program = Program::with(3, true);
     let data = program.allocate(4096);
     let counter = Box::leak(Box::new([10u32; 4]));
@@ -110,6 +110,7 @@ fn variables_that_appear_within_a_window_end_it() {
     for record in &records {
         assert_eq!((&record.outcome, &record.divergence), (&Outcome::Replayed, &None), "{}", record.kernel.name);
     }
+    assert!(records.iter().all(|record| record.window == records[0].window), "one window held them all");
     assert_eq!((word(address), word(data)), (12, 12));
 }
 

@@ -4,10 +4,15 @@
 //! of its time goes to that. Longer than needed is no gain: images of counters grow with it, and records come late. So
 //! the length follows what was measured: as many dispatches as keep what is not running them at about a tenth.
 
+use crate::{Plan, Way};
 use std::time::Duration;
 
 /// The least length, and the first, while nothing was measured.
 const LEAST: u32 = 50;
+
+/// The first length where passes are sampled: another group of counters takes a tenth of a second, and a dispatch a ten
+/// thousandth.
+const SAMPLED: u32 = 2000;
 
 /// Dispatches of a window that is worth learning from.
 const TELLING: u32 = 8;
@@ -46,13 +51,22 @@ pub(crate) struct Length {
     learnt: Option<(Duration, Duration)>,
     /// What the last window was to hold.
     last: Option<u32>,
+    /// Passes are sampled.
+    sampled: bool,
 }
 
 impl Length {
+    /// For a plan.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let sampled = plan.passes.iter().any(|pass| pass.way == Way::Sampling);
+        Self { sampled, ..Self::default() }
+    }
+
     /// How many dispatches the next window holds, at most `most`. The first one is short: what it costs is not known. The
     /// length stays while it is right by a quarter, so that counters can use their storage again.
     pub(crate) fn next(&mut self, most: u32) -> u32 {
         let wanted = match self.learnt {
+            None if self.sampled => SAMPLED,
             None => LEAST,
             Some((fixed, dispatch)) => {
                 let dispatches = (fixed * SHARE).as_nanos().div_ceil(dispatch.as_nanos().max(1));
@@ -89,6 +103,13 @@ mod tests {
             memory: Duration::from_micros(memory_us),
             run: Duration::from_micros(run_us),
         }
+    }
+
+    #[test]
+    fn the_first_sampled_window_is_long() {
+        let pass = crate::PlannedPass { index: 0, counters: Vec::new(), way: Way::Sampling, price: Duration::ZERO };
+        assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 2000);
+        assert_eq!(Length::of(&Plan::default()).next(u32::MAX), 50);
     }
 
     #[test]
