@@ -224,9 +224,10 @@ impl Kinds<'_> {
             2 => copy(1 << 20, 5),
             3 => copy(3 << 20, 40),
             4 => answer(agent.compare(&[pair(1 << 20)], Chunk::DEFAULT).expect("asked")),
-            5 => answer(agent.compare(&[pair(ROOM)], Chunk::DEFAULT).expect("asked")),
+            // Larger answers would be cleared by a kernel of the driver's, which is no range.
+            5 => copy(2 << 20, 250),
             6 => answer(agent.hash(&[Range::new(a, 64 << 10)], Chunk::DEFAULT).expect("asked")),
-            _ => answer(agent.hash(&[Range::new(a, ROOM / 2)], Chunk::DEFAULT).expect("asked")),
+            _ => copy(3 << 20, 170),
         }
         agent.note_launch();
     }
@@ -295,7 +296,7 @@ fn sampling_counts_what_ranges_count() {
                 once == again && once.iter().all(|value| *value == once[0])
             };
             let repeating: Vec<usize> = (0..kinds).filter(repeats).collect();
-            assert!(repeating.len() >= 5, "{name} repeats for kinds {repeating:?} only");
+            assert!(repeating.len() >= 7, "{name} repeats for kinds {repeating:?} only");
             for (launch, (mine, theirs)) in mine.iter().zip(&again).enumerate() {
                 if repeating.contains(&(launch % kinds)) {
                     assert_eq!(mine, theirs, "{name} of launch {launch}");

@@ -101,6 +101,13 @@ impl Ranges {
         SESSIONS.guarded().retain(|session| session.context != self.agent.context());
     }
 
+    /// Ends the sessions on this device that were programmed: sampling is refused while there is one.
+    pub(super) fn end_programmed(&self) {
+        let Ok(_entered) = self.agent.enter() else { return };
+        let device = self.agent.device();
+        SESSIONS.guarded().retain(|session| session.device != device || session.programmed.is_none());
+    }
+
     /// Runs `work` with this context's session, beginning it where there is none.
     fn with_session<T>(
         &self,

@@ -106,6 +106,9 @@ impl CudaCounters {
             .sampled(pass, backwards)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
         self.check_end(sampling)?;
+        if !sampling.is_enabled() {
+            self.ranges.end_programmed();
+        }
         let what = (&sampled.group, &sampled.counters);
         sampling.begin(
             what,
@@ -120,6 +123,9 @@ impl CudaCounters {
     fn begin_unfenced(&self, window: &Window, pass: u32, events: &mut Events) -> Result<UnfencedPass, CountersError> {
         let sampling = self.sampling()?;
         self.check_end(sampling)?;
+        if !sampling.is_enabled() {
+            self.ranges.end_programmed();
+        }
         let sampled = window
             .planned
             .sampled(pass, false)

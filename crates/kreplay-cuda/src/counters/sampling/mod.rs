@@ -139,17 +139,27 @@ impl Sampling {
         self.unit.was_programmed()
     }
 
+    /// Whether the hardware is programmed for some group.
+    pub(super) fn is_enabled(&self) -> bool {
+        self.unit.is_enabled()
+    }
+
     fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let interval = self.pace.guarded().interval(group.is_far());
-        Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
+        let interval = self.pace.guarded().interval();
+        Programming {
+            group: Arc::clone(group),
+            interval,
+            samples: pace::samples(dispatches, group.is_far()),
+            bursts: false,
+        }
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.
     pub(super) fn expect(&self, longest: u64, dispatches: u32) {
-        self.pace.guarded().saw(longest, pace::samples(dispatches));
+        self.pace.guarded().saw(longest, pace::samples(dispatches, true));
     }
 
     /// Pass `number` begins, on an idle device.

@@ -25,8 +25,6 @@ pub(super) struct Pending {
     pub(super) interval: u64,
     /// How many samples may wait.
     pub(super) limit: u64,
-    /// How many are decoded at once beside the device, if that is done.
-    pub(super) portion: Option<u64>,
     /// A dispatch is within its fence.
     pub(super) within: bool,
     /// The thread has stopped by itself.

@@ -2,7 +2,7 @@
 
 use super::collect::{Closing, Collected, Lost};
 use super::group::SampleGroup;
-use super::pace::{limit, portion};
+use super::pace::{beside, limit};
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::unit::{Command, Programming, Reply};
@@ -14,6 +14,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+/// Samples of a decoding that tells what one takes.
+const TELLING: usize = 32;
 /// How long the thread sleeps when nothing is there to decode.
 const IDLE: Duration = Duration::from_micros(100);
 
@@ -24,6 +26,8 @@ pub(super) struct Thread {
     programmed: Option<(Programming, Blank)>,
     running: Option<Running>,
     blanks: Vec<KnownBlank>,
+    /// What decoding a sample takes, in nanoseconds, without and with counters of L2 and memory.
+    costs: [Option<u64>; 2],
 }
 
 /// An empty image, and whether the same came twice.
@@ -45,7 +49,7 @@ struct Running {
 impl Thread {
     /// With this hardware.
     pub(super) fn new(sampler: Box<dyn Sampler>, workers: Workers, progress: Arc<Progress>) -> Self {
-        Self { sampler, workers, progress, programmed: None, running: None, blanks: Vec::new() }
+        Self { sampler, workers, progress, programmed: None, running: None, blanks: Vec::new(), costs: [None; 2] }
     }
 
     /// Obeys until nobody asks any more.
@@ -74,11 +78,14 @@ impl Thread {
     /// Decodes a portion beside the device, or stops it where nothing runs and much waits.
     fn look(&mut self) {
         let now = self.sampler.now();
+        let Some((programming, _)) = &self.programmed else { return };
+        let cost = self.costs[usize::from(programming.group.is_far())];
+        let beside = |waiting| beside(waiting, programming.samples, programming.interval, cost);
         let (portion, stop, bursts) = {
             let mut running = self.progress.running.guarded();
             let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };
             let waiting = self.progress.waiting(pending, now);
-            let portion = pending.portion.is_some_and(|portion| waiting >= portion);
+            let portion = beside(waiting);
             // Under the lock, so that no dispatch begins meanwhile.
             pending.stopped = !portion && (!pending.within || pending.bursts) && waiting >= pending.limit;
             (portion, pending.stopped, pending.bursts)
@@ -172,7 +179,6 @@ impl Thread {
             began: 0,
             interval: programming.interval,
             limit: limit(programming.samples, programming.interval),
-            portion: portion(programming.samples, programming.interval, programming.group.is_far()),
             within: false,
             stopped: false,
             bursts: programming.bursts,
@@ -207,6 +213,7 @@ impl Thread {
     fn decode(&mut self) {
         let Some(running) = &mut self.running else { return };
         let mut image = self.workers.image(&running.empty);
+        let began = self.sampler.now();
         let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
             running.collected.fail(Lost::Misfit, super::failed(&error));
             Decoded::default()
@@ -221,6 +228,11 @@ impl Thread {
             lost("more samples waited than were expected, and some are lost");
         }
         let count = decoded.times.len();
+        if count >= TELLING {
+            let cost = self.sampler.now().saturating_sub(began) / count as u64;
+            let known = &mut self.costs[usize::from(running.collected.group().is_far())];
+            *known = Some(known.map_or(cost, |known| (known * 3 + cost) / 4));
+        }
         if count == 0 {
             // It is as empty as it was.
             self.workers.unused(&running.empty, image);

@@ -57,10 +57,10 @@ impl Sampling {
         if let Some(why) = self.given_up() {
             return Err(CountersError::Unavailable(why));
         }
-        // Nothing waits for the decoding, so it must keep up, or some samples are not taken.
-        let (interval, bursts) = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
-        let samples = pace::samples(dispatches);
-        self.program(&Programming { group: Arc::clone(group), interval, samples, bursts })?;
+        // Nothing waits for the decoding: where it does not keep up some samples are not taken.
+        let interval = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
+        let samples = pace::samples(dispatches, group.is_far());
+        self.program(&Programming { group: Arc::clone(group), interval, samples, bursts: true })?;
         let now = || cupti.now().map_err(crate::counters::evaluate::failed);
         let base = match events.base {
             Some(base) => base,

@@ -79,6 +79,11 @@ impl Unit {
         !self.progress.spoilt.load(Ordering::Relaxed) && self.programmed.guarded().as_ref() == Some(programming)
     }
 
+    /// Whether the hardware is programmed.
+    pub(super) fn is_enabled(&self) -> bool {
+        self.programmed.guarded().is_some()
+    }
+
     /// Whether it was programmed before.
     pub(super) fn was_programmed(&self) -> bool {
         self.progress.ever.load(Ordering::Relaxed)

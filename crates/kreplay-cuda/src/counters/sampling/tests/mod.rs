@@ -112,6 +112,8 @@ fn what_is_counted_while_nothing_runs_is_taken_off() {
 #[test]
 fn a_segment_ends_before_an_image_is_full() {
     let (fake, group) = (Fake::new(Fault::None), group());
+    // Too slow to go on beside the device.
+    fake.0.guarded().decoding = 30_000_000;
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 2000];
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
@@ -122,6 +124,7 @@ fn a_segment_ends_before_an_image_is_full() {
 #[test]
 fn bursts_begin_again_by_themselves() {
     let (fake, (group, _)) = (Fake::new(Fault::None), group());
+    fake.0.guarded().decoding = 30_000_000;
     let sampling = sampling(&fake);
     let programming = Programming { group, interval: 4_000, samples: 1024, bursts: true };
     sampling.unit.program(&programming).expect("programmed");
@@ -141,7 +144,7 @@ fn bursts_begin_again_by_themselves() {
     sampling.unit.stop(Some(Closing { work: Box::new(work), part, ended })).expect("stopped");
     let times = receiver.recv().expect("delivered");
     let holes = times.windows(2).filter(|pair| pair[1].0 > pair[0].1).count();
-    assert!(times.len() > 1000 && (2..=3).contains(&holes), "{} samples, {holes} holes", times.len());
+    assert!(times.len() > 500 && (2..=3).contains(&holes), "{} samples, {holes} holes", times.len());
 }
 
 #[test]
