@@ -129,7 +129,9 @@ fn the_plan_tells_the_passes_that_the_run_takes() {
     for (set, passes) in [("basic", 1), ("memory", 2), ("all", 4)] {
         let plan = run(Command::new(binary("kreplay")).args(["plan", "--device", "soft", "-c", set]));
         assert_eq!(plan.code(), 0, "{plan:#?}");
-        let planned = plan.stdout.lines().filter(|line| line.starts_with("pass ")).count();
+        // What longer windows would do differently comes behind.
+        let lines = plan.stdout.lines().take_while(|line| !line.starts_with("in windows"));
+        let planned = lines.filter(|line| line.starts_with("pass ")).count();
         let (_profiled, kernels) = counted("read_only", set);
         let taken: std::collections::BTreeSet<u64> = of(&kernels, "add").values().map(|(_, pass)| *pass).collect();
         assert_eq!((planned, taken.len()), (passes, passes), "{set}: {}", plan.stdout);

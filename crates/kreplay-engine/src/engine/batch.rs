@@ -142,7 +142,11 @@ impl<A: Agent> Engine<A> {
                     let (hold, turn) = self.place_in_batch(wanted, info)?;
                     return Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)));
                 }
-                let (hold, turn) = self.place_in_batch(Wanted { passes: 1, count: 1, mode: Mode::InLine }, info)?;
+                let (hold, turn) = match self.place_in_batch(Wanted { passes: 1, count: 1, mode: Mode::InLine }, info) {
+                    // The end of another window has shown that it cannot: a window of its own counts it.
+                    Err(_) if !self.counts_in_line() => return Ok(None),
+                    placed => placed?,
+                };
                 return Ok(Some(self.record_dispatch(id, start, info, None, hold, turn)));
             }
             // Its kernel window closes what is open.

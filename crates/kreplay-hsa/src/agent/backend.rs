@@ -41,6 +41,8 @@ pub(crate) struct Gpu {
     pub(crate) device: PoolInfo,
     /// A pool of host memory.
     pub(crate) host: PoolInfo,
+    /// How long counters may wait for it.
+    pub(crate) patience: Duration,
 }
 
 /// A GPU behind the HSA runtime. See the module.
@@ -50,6 +52,8 @@ pub struct HsaAgent {
     gpu: Gpu,
     own: Mutex<Option<Own>>,
     program: ProgramWork,
+    /// Packets on the agent's own queue that only waited for others.
+    waits: AtomicU64,
     /// Bytes that the program and the engine have of the device's pool.
     used: AtomicU64,
 }
@@ -78,7 +82,15 @@ impl DerefMut for OwnGuard<'_> {
 
 impl HsaAgent {
     pub(crate) fn new(api: Api, id: AgentId, gpu: Gpu) -> Self {
-        Self { api, id, gpu, own: Mutex::new(None), program: ProgramWork::default(), used: AtomicU64::new(0) }
+        Self {
+            api,
+            id,
+            gpu,
+            own: Mutex::new(None),
+            program: ProgramWork::default(),
+            waits: AtomicU64::new(0),
+            used: AtomicU64::new(0),
+        }
     }
 
     /// What the program has in flight.
@@ -89,6 +101,11 @@ impl HsaAgent {
     /// The runtime's handle.
     pub(crate) fn handle(&self) -> AgentHandle {
         self.gpu.handle
+    }
+
+    /// How long counters may wait for it.
+    pub(super) fn patience(&self) -> Duration {
+        self.gpu.patience
     }
 
     /// The chip (`gfx90a`).
@@ -103,6 +120,23 @@ impl HsaAgent {
         } else {
             self.used.fetch_sub(bytes.min(self.used.load(Ordering::Relaxed)), Ordering::Relaxed);
         }
+    }
+
+    /// Waits until every queue is idle, the program's and the agent's own. Answers that are awaited stay so.
+    pub(super) fn wait_idle(&self, deadline: Instant) -> Result<(), AgentError> {
+        self.program.drain(deadline)?;
+        self.own()?.watch_idle(deadline)
+    }
+
+    /// Packets on the agent's own queue so far, but for those that only waited.
+    pub(super) fn own_submissions(&self) -> u64 {
+        let all = self.own().map_or(0, |own| own.submissions());
+        all - self.waits.load(Ordering::Relaxed).min(all)
+    }
+
+    /// What came on the own queue since `before` only waited.
+    pub(super) fn waited(&self, before: u64) {
+        self.waits.fetch_add(self.own_submissions() - before, Ordering::Relaxed);
     }
 
     pub(super) fn own(&self) -> Result<OwnGuard<'_>, AgentError> {

@@ -113,6 +113,7 @@ fn find_gpu(api: &Api) -> Result<Gpu, String> {
         units: number(handle, AGENT_INFO_COMPUTE_UNITS),
         device,
         host,
+        patience: Duration::from_secs(60),
     })
 }
 

@@ -74,6 +74,11 @@ impl Own {
         })
     }
 
+    /// Packets submitted so far.
+    pub(super) fn submissions(&self) -> u64 {
+        self.serial
+    }
+
     /// The device kernels.
     pub(super) fn kernels(&self) -> Option<Kernels> {
         self.kernels
@@ -225,6 +230,26 @@ impl Own {
             self.end_queue();
             return Ok(());
         }
+        self.wait_idle(deadline)?;
+        for (_, awaited) in std::mem::take(&mut self.awaited) {
+            self.retire(awaited.results);
+            self.signals.release(awaited.signal);
+        }
+        Ok(())
+    }
+
+    /// As [`Own::wait_idle`], for somebody who has no part in what is waited for: when it takes too long nothing of it is
+    /// ended by that.
+    pub(super) fn watch_idle(&mut self, deadline: Instant) -> Result<(), AgentError> {
+        let overdue = self.overdue;
+        let waited = self.wait_idle(deadline);
+        self.overdue = overdue;
+        waited
+    }
+
+    /// Waits until everything on the queue is over; answers that are awaited stay so.
+    fn wait_idle(&mut self, deadline: Instant) -> Result<(), AgentError> {
+        self.notice_fault()?;
         if self.done != self.serial {
             let signal = self.signals.acquire()?;
             self.push(&[Packet::barrier(signal)])?;
@@ -232,10 +257,6 @@ impl Own {
             self.wait_for(signal, deadline, "its own work").inspect_err(|_| self.stranded.push(signal))?;
             self.signals.release(signal);
             self.reached(serial);
-        }
-        for (_, awaited) in std::mem::take(&mut self.awaited) {
-            self.retire(awaited.results);
-            self.signals.release(awaited.signal);
         }
         Ok(())
     }

@@ -46,6 +46,17 @@ unsafe impl PacketQueue for HsaAgent {
         self.free_raw(buffer.token);
     }
 
+    fn idle(&self) -> Result<(), CountersError> {
+        let own = self.own_submissions();
+        let idle = self.wait_idle(Instant::now() + self.patience()).map_err(failed("waiting for the device"));
+        self.waited(own);
+        idle
+    }
+
+    fn submissions(&self) -> u64 {
+        self.own_submissions() + self.program().submissions()
+    }
+
     fn settle(&self) -> Result<(), CountersError> {
         Agent::settle(self, Instant::now() + SETTLE).map_err(failed("the end of the counters' packets"))
     }

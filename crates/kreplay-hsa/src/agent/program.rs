@@ -9,7 +9,7 @@ use crate::abi::{Queue, Signal};
 use crate::tables::Api;
 use kreplay_engine::AgentError;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,8 @@ pub(crate) struct ProgramWork {
     queues: Mutex<BTreeMap<u64, Arc<QueueWork>>>,
     /// Copies that are not over.
     copies: AtomicI64,
+    /// Submissions and copies so far.
+    submissions: AtomicU64,
 }
 
 impl ProgramWork {
@@ -83,8 +85,19 @@ impl ProgramWork {
         }
     }
 
+    /// Packets are about to be passed on.
+    pub(crate) fn submits(&self) {
+        self.submissions.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Submissions and copies so far.
+    pub(crate) fn submissions(&self) -> u64 {
+        self.submissions.load(Ordering::Acquire)
+    }
+
     /// A copy is about to be submitted.
     pub(crate) fn copy_begins(&self) {
+        self.submits();
         self.copies.fetch_add(1, Ordering::AcqRel);
     }
 

@@ -6,11 +6,13 @@ use super::ffi::Event;
 use super::library::Library;
 use super::profile::Group;
 use super::queue::PacketQueue;
+use super::sampling::{Ground, SampleSource, SampledPass, Sampling, Sums};
 use super::window::{Counted, Stored, Window};
 use super::worker::Worker;
 use kreplay_engine::{
     CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Reading, Request, Way,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The counters of an agent, counted with packets on its queue.
@@ -23,7 +25,16 @@ pub struct AqlCounters<Q: PacketQueue> {
     decoder: Arc<Decoder>,
     state: Mutex<State<Q>>,
     worker: Worker,
+    sampling: Option<Sampling>,
+    /// The pass of a plan that has only one: it can be counted in line.
+    single: Mutex<Option<PlannedPass>>,
+    warn: Warn,
+    /// Whether it was told that sampling was given up.
+    told: AtomicBool,
 }
+
+/// Tells the user something, once for each key.
+pub type Warn = Box<dyn Fn(&'static str, String) + Send + Sync>;
 
 struct State<Q: PacketQueue> {
     /// The groups of the plan that was used last; a window of the same plan uses them again.
@@ -69,9 +80,56 @@ impl<Q: PacketQueue> AqlCounters<Q> {
                 "the AQL profile library offers no counter of {name}{why}"
             )));
         }
-        let decoder = Arc::new(Decoder { library, agent, catalogue, device });
+        catalogue.set_sampled(false);
+        let decoder = Decoder { library, agent, catalogue, device };
         let state = State { groups: Vec::new(), window: None };
-        Ok(Self { queue, decoder, state: Mutex::new(state), worker: Worker::default() })
+        Ok(Self {
+            queue,
+            decoder: Arc::new(decoder),
+            state: Mutex::new(state),
+            worker: Worker::default(),
+            sampling: None,
+            single: Mutex::default(),
+            warn: Box::new(|_, _| ()),
+            told: AtomicBool::new(false),
+        })
+    }
+
+    /// Samples counters where that is cheaper than reading ranges. To be called before any planning.
+    #[must_use]
+    pub fn sampled(mut self, source: Box<dyn SampleSource>) -> Self {
+        if let Some(decoder) = Arc::get_mut(&mut self.decoder) {
+            decoder.catalogue.set_sampled(true);
+            self.sampling = Some(Sampling::new(source));
+        }
+        self
+    }
+
+    /// Tells warnings to `warn`.
+    #[must_use]
+    pub fn warned(mut self, warn: Warn) -> Self {
+        self.warn = warn;
+        self
+    }
+
+    /// What samples this pass now; `None` where ranges count it.
+    fn sampling(&self, pass: &PlannedPass) -> Option<&Sampling> {
+        let sampling = self.sampling.as_ref().filter(|_| pass.way == Way::Sampling)?;
+        let Some(why) = sampling.given_up() else { return Some(sampling) };
+        if !self.told.swap(true, Ordering::Relaxed) {
+            (self.warn)("sampling_given_up", format!("counters are read around each kernel from here on: {why}"));
+        }
+        None
+    }
+
+    fn ground<'a>(&'a self, sampling: &'a Sampling) -> DeviceGround<'a, Q> {
+        DeviceGround { queue: &*self.queue, sampling }
+    }
+
+    /// Block and event number of each counter.
+    fn events(&self, counters: &[Counter]) -> Vec<(u32, u32)> {
+        let block = |counter: &Counter| self.decoder.catalogue.block(counter.block).map_or(u32::MAX, |block| block.id);
+        counters.iter().map(|counter| (block(counter), counter.event)).collect()
     }
 
     /// What this agent can count.
@@ -112,7 +170,7 @@ impl<Q: PacketQueue> AqlCounters<Q> {
     }
 
     /// Takes what the window stored out of the device's buffers.
-    fn take(&self) -> Result<(Plan, Vec<Stored>), CountersError> {
+    fn take(&self) -> Result<Taken, CountersError> {
         let mut state = self.lock();
         let window = state.window.take().ok_or_else(no_window)?;
         self.settle(&mut state)?;
@@ -123,7 +181,30 @@ impl<Q: PacketQueue> AqlCounters<Q> {
             let around = around.map(|a| (a.dispatch, group.stored(a.reading), group.stored(a.reading + 1))).collect();
             passes.push(Stored { pass: counted.pass, events: Arc::clone(&group.events), around });
         }
-        Ok((window.plan, passes))
+        Ok((window.plan, passes, window.sums))
+    }
+}
+
+/// A window's plan, what its ranges stored, and what its sampled passes counted.
+type Taken = (Plan, Vec<Stored>, Vec<(PlannedPass, Sums)>);
+
+/// The device as fences see it.
+struct DeviceGround<'a, Q> {
+    queue: &'a Q,
+    sampling: &'a Sampling,
+}
+
+impl<Q: PacketQueue> Ground for DeviceGround<'_, Q> {
+    fn idle(&self) -> Result<(), CountersError> {
+        self.queue.idle()
+    }
+
+    fn submissions(&self) -> u64 {
+        self.queue.submissions()
+    }
+
+    fn now(&self) -> u64 {
+        self.sampling.source.clock()
     }
 }
 
@@ -131,7 +212,7 @@ fn no_window() -> CountersError {
     CountersError::Failed { call: "counters", status: "no window is open".to_owned() }
 }
 
-fn no_pass() -> CountersError {
+pub(super) fn no_pass() -> CountersError {
     CountersError::Failed { call: "counters", status: "no pass has begun".to_owned() }
 }
 
@@ -141,7 +222,16 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
     }
 
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
-        self.decoder.catalogue.plan(request)
+        let plan = self.decoder.catalogue.plan(request)?;
+        let single = if let [only] = plan.passes.as_slice() { Some(only.clone()) } else { None };
+        *self.single.lock().unwrap_or_else(PoisonError::into_inner) = single;
+        Ok(plan)
+    }
+
+    fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
+        // Of several passes all are replays: launches that are submitted together cannot be fenced as they run.
+        let alone = self.single.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(pass);
+        alone && self.sampling(pass).is_some()
     }
 
     fn open(&self, plan: &Plan, _dispatches: u32) -> Result<(), CountersError> {
@@ -149,13 +239,15 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
         if state.window.is_some() {
             return Err(CountersError::Failed { call: "open", status: "a window is open already".to_owned() });
         }
-        let needed: Vec<Vec<Counter>> = plan.passes.iter().map(|pass| self.hardware(pass)).collect::<Result<_, _>>()?;
+        let ranged = plan.passes.iter().filter(|pass| self.sampling(pass).is_none());
+        let needed: Vec<Vec<Counter>> = ranged.map(|pass| self.hardware(pass)).collect::<Result<_, _>>()?;
         // Another plan: the device has settled since the last window, so its buffers can go.
         state.groups.retain(|group| needed.contains(&group.counters));
         for counters in needed.into_iter().filter(|counters| !counters.is_empty()) {
             self.group(&mut state, counters)?;
         }
-        state.window = Some(Window { plan: plan.clone(), passes: Vec::new(), running: false });
+        state.window =
+            Some(Window { plan: plan.clone(), passes: Vec::new(), running: false, sampled: None, sums: Vec::new() });
         Ok(())
     }
 
@@ -166,12 +258,16 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
             return Err(CountersError::Failed { call: "begin", status: "a pass has not ended".to_owned() });
         }
         let counters = self.hardware(pass)?;
+        if let Some(sampling) = self.sampling(pass).filter(|_| !counters.is_empty()) {
+            let sampled = sampling.begin(pass.clone(), self.events(&counters), &self.ground(sampling))?;
+            let window = state.window.as_mut().ok_or_else(no_window)?;
+            (window.sampled, window.running) = (Some(sampled), true);
+            return Ok(());
+        }
         let group = match (pass.way, counters.is_empty()) {
             (Way::Timing, _) | (_, true) => None,
-            (Way::Ranges, false) => Some(self.group(&mut state, counters)?),
-            (Way::Sampling, false) => {
-                return Err(CountersError::Unavailable("AMD's counters cannot be sampled this way".to_owned()));
-            }
+            // Sampling that was given up counts by ranges.
+            (Way::Ranges | Way::Sampling, false) => Some(self.group(&mut state, counters)?),
         };
         if let Some(group) = group {
             let packet = state.groups[group].start()?;
@@ -182,10 +278,16 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
     }
 
     fn before(&self, index: u32) -> Result<(), CountersError> {
+        if let Some(done) = self.fence(|sampling, pass, ground| sampling.before(pass, index, ground)) {
+            return done;
+        }
         self.reading(|counted| Ok(counted.before(index)))
     }
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
+        if let Some(done) = self.fence(|sampling, pass, ground| sampling.after(pass, ground)) {
+            return done;
+        }
         self.reading(|counted| {
             counted.after(index).ok_or_else(|| CountersError::Failed {
                 call: "after",
@@ -198,6 +300,11 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
         let mut state = self.lock();
         let window = state.window.as_mut().filter(|window| window.running).ok_or_else(no_pass)?;
         window.running = false;
+        if let Some((sampling, pass)) = self.sampling.as_ref().zip(window.sampled.take()) {
+            let planned = pass.pass.clone();
+            window.sums.push((planned, sampling.end(pass)?));
+            return Ok(());
+        }
         let group = window.passes.last().and_then(|counted| counted.group);
         let Some(group) = group else { return Ok(()) };
         let packet = state.groups[group].stop()?;
@@ -213,15 +320,28 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
             return;
         }
         let taken = self.take();
+        if let Some(sampling) = &self.sampling {
+            sampling.window_ends();
+        }
         let decoder = Arc::clone(&self.decoder);
         self.worker.submit(Box::new(move || {
             let readings: Result<Vec<Reading>, CountersError> =
-                taken.and_then(|(plan, passes)| decoder.readings(&plan, passes));
+                taken.and_then(|(plan, passes, sampled)| decoder.readings(&plan, passes, sampled));
             deliver(readings);
         }));
     }
 
     fn abandon(&self) {
+        if let Some(sampling) = &self.sampling {
+            let taken = self.lock().window.as_mut().and_then(|window| {
+                window.running &= window.sampled.is_none();
+                window.sampled.take()
+            });
+            if let Some(pass) = taken {
+                sampling.abandon(pass);
+            }
+            sampling.window_ends();
+        }
         let running = self.lock().window.as_ref().is_some_and(|window| window.running);
         if running {
             // The window has failed already; counters that run on harm nobody, and the next start resets them.
@@ -239,6 +359,17 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
 }
 
 impl<Q: PacketQueue> AqlCounters<Q> {
+    /// Does something with the pass that is being sampled; `None` where none is.
+    fn fence(
+        &self,
+        act: impl FnOnce(&Sampling, &mut SampledPass, &DeviceGround<'_, Q>) -> Result<(), CountersError>,
+    ) -> Option<Result<(), CountersError>> {
+        let sampling = self.sampling.as_ref()?;
+        let mut state = self.lock();
+        let pass = state.window.as_mut()?.sampled.as_mut()?;
+        Some(act(sampling, pass, &self.ground(sampling)))
+    }
+
     /// Submits the reading whose number `choose` tells.
     fn reading(&self, choose: impl FnOnce(&mut Counted) -> Result<usize, CountersError>) -> Result<(), CountersError> {
         let mut state = self.lock();

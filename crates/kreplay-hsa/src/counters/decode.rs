@@ -5,6 +5,7 @@ use super::expression::Evaluation;
 use super::ffi::Event;
 use super::library::Library;
 use super::profile::untouched;
+use super::sampling::Sums;
 use super::window::Stored;
 use kreplay_engine::{CountersError, Plan, PlannedPass, Reading, Value};
 use std::collections::BTreeMap;
@@ -51,7 +52,12 @@ type Values<'a> = BTreeMap<(u32, u32, &'a str), u64>;
 
 impl Decoder {
     /// The readings of a window, in dispatch order, then by pass, then as planned.
-    pub(super) fn readings(&self, plan: &Plan, passes: Vec<Stored>) -> Result<Vec<Reading>, CountersError> {
+    pub(super) fn readings(
+        &self,
+        plan: &Plan,
+        passes: Vec<Stored>,
+        sampled: Vec<(PlannedPass, Sums)>,
+    ) -> Result<Vec<Reading>, CountersError> {
         let mut values = Values::new();
         let mut order: Vec<(u32, &PlannedPass)> = Vec::new();
         let mut decoded = Vec::new();
@@ -60,6 +66,10 @@ impl Decoder {
             for (dispatch, before, after) in around {
                 decoded.push((pass.index, dispatch, self.difference(&events, before, after)?));
             }
+        }
+        for (pass, sums) in sampled {
+            let own = |(dispatch, sums): (u32, Vec<_>)| (pass.index, dispatch, sums.into_iter().collect());
+            decoded.extend(sums.into_iter().map(own));
         }
         for (index, dispatch, sums) in decoded {
             let Some(pass) = plan.passes.iter().find(|pass| pass.index == index) else { continue };

@@ -8,6 +8,7 @@
 //!  queue       what is needed of the agent: packets on its queue, and memory
 //!  profile     the buffers and packets of one group of counters
 //!  agent       the engine's `Counters`: windows, passes, readings around each dispatch
+//!  sampling    the other way of counting: samples and fences, where the device has them
 //!  decode      from stored values to readings and metrics, on a thread of its own (`worker`)
 //! ```
 //!
@@ -28,16 +29,18 @@ mod near;
 mod planner;
 mod profile;
 mod queue;
+mod sampling;
 mod window;
 mod worker;
 
-pub use agent::AqlCounters;
+pub use agent::{AqlCounters, Warn};
 pub use catalogue::{Block, Catalogue, Counter, DERIVED, Metric, Set};
 pub use decode::Device;
 pub use expression::{Evaluation, Expression, ExpressionError};
 pub use library::Library;
 pub use planner::pack;
 pub use queue::{PacketQueue, SharedBuffer};
+pub use sampling::{SampleSource, Samples, SoftGpu};
 
 #[cfg(test)]
 mod agent_tests;

@@ -51,6 +51,19 @@ pub unsafe trait PacketQueue: Send + Sync + 'static {
     /// # Errors
     /// Any [`CountersError`], also when the deadline has passed or the queue has failed.
     fn settle(&self) -> Result<(), CountersError>;
+
+    /// Waits until the whole device is idle: the program's queues and copies too.
+    ///
+    /// # Errors
+    /// As [`PacketQueue::settle`].
+    fn idle(&self) -> Result<(), CountersError> {
+        self.settle()
+    }
+
+    /// How much was submitted to the device so far, by the program or by the agent, waits of [`PacketQueue::idle`] aside.
+    fn submissions(&self) -> u64 {
+        0
+    }
 }
 
 /// The low half of word 0 of a packet: vendor specific (type 0), barrier, acquire and release at system scope.

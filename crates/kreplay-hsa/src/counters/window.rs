@@ -1,6 +1,7 @@
 //! One window: what was begun, and which readings belong to which dispatch.
 
 use super::ffi::Event;
+use super::sampling::{SampledPass, Sums};
 use kreplay_engine::{Plan, PlannedPass};
 use std::sync::Arc;
 
@@ -54,8 +55,12 @@ impl Counted {
 pub(super) struct Window {
     pub(super) plan: Plan,
     pub(super) passes: Vec<Counted>,
-    /// Whether the last of `passes` has begun and not ended.
+    /// Whether the last of `passes`, or `sampled`, has begun and not ended.
     pub(super) running: bool,
+    /// The pass that is being sampled.
+    pub(super) sampled: Option<SampledPass>,
+    /// What sampled passes counted.
+    pub(super) sums: Vec<(PlannedPass, Sums)>,
 }
 
 impl Window {

@@ -80,6 +80,7 @@ impl Backend {
         }
         let held: Vec<_> = units.iter().map(|index| self.units()[*index].engine.operation()).collect();
         for unit in self.units() {
+            unit.agent.program().submits();
             unit.engine.region_written(written);
         }
         (held, Ending::default())

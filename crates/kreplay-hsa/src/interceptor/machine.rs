@@ -6,7 +6,7 @@ use crate::abi::{
     AGENT_INFO_SIMDS, AGENT_INFO_WAVEFRONT_SIZE, AGENT_INFO_XCC, AgentHandle, DEVICE_CPU, DEVICE_GPU, Status,
 };
 use crate::agent::{Gpu, HsaAgent, PoolInfo, pools_of};
-use crate::counters::{AqlCounters, Device, Library};
+use crate::counters::{AqlCounters, Device, Library, SoftGpu};
 use crate::tables::Api;
 use kreplay_engine::{AgentId, Counters, Policy, Process};
 use kreplay_session::Session;
@@ -74,6 +74,7 @@ impl Machine {
                 simulated,
                 device,
                 host,
+                patience: process.settings().pass_deadline,
             };
             let agent = Arc::new(HsaAgent::new(api, AgentId(units.len() as u64), gpu));
             units.extend(unit(api, session, &process, agent, simulated));
@@ -82,7 +83,13 @@ impl Machine {
     }
 }
 
-fn unit(api: Api, session: &Session, process: &Arc<Process>, agent: Arc<HsaAgent>, simulated: bool) -> Option<Unit> {
+fn unit(
+    api: Api,
+    session: &Arc<Session>,
+    process: &Arc<Process>,
+    agent: Arc<HsaAgent>,
+    simulated: bool,
+) -> Option<Unit> {
     let wanted = !process.settings().request.names.is_empty();
     let counters = if wanted { counters(api, session, &agent, simulated) } else { None };
     match kreplay_engine::Engine::new(Arc::clone(&agent), counters, Arc::clone(process)) {
@@ -94,7 +101,7 @@ fn unit(api: Api, session: &Session, process: &Arc<Process>, agent: Arc<HsaAgent
     }
 }
 
-fn counters(api: Api, session: &Session, agent: &Arc<HsaAgent>, simulated: bool) -> Option<Arc<dyn Counters>> {
+fn counters(api: Api, session: &Arc<Session>, agent: &Arc<HsaAgent>, simulated: bool) -> Option<Arc<dyn Counters>> {
     let ask = |attribute| number(&api, agent.handle(), attribute);
     let device = Device {
         dies: ask(AGENT_INFO_XCC).unwrap_or(1).max(1),
@@ -109,7 +116,15 @@ fn counters(api: Api, session: &Session, agent: &Arc<HsaAgent>, simulated: bool)
         AqlCounters::new(Arc::clone(agent), library, agent.handle().handle, agent.chip(), simulated, device)
     });
     match made {
-        Ok(counters) => Some(Arc::new(counters)),
+        Ok(counters) => {
+            let warned = Arc::clone(session);
+            let counters = counters.warned(Box::new(move |key, message| warned.warn(key, message)));
+            let source = if simulated { SoftGpu::find() } else { None };
+            Some(match source {
+                Some(source) => Arc::new(counters.sampled(Box::new(source))),
+                None => Arc::new(counters),
+            })
+        }
         Err(error) => {
             session.warn("counters", format!("{error}; only times are taken on {}", agent.chip()));
             None

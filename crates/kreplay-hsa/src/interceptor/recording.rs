@@ -162,6 +162,8 @@ impl Backend {
             Effect::Other => Operation::Other,
             _ => Operation::Repeatable(&mut record),
         });
+        // The runtime may do it with kernels of its own.
+        unit.agent.program().submits();
         if effect != Effect::Reads {
             unit.engine.region_written(written);
         }

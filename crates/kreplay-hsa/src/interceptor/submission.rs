@@ -245,6 +245,7 @@ impl Submission<'_> {
     fn pass_on(&self, packets: &[Packet]) {
         let api = &self.backend.api;
         self.leave_room();
+        self.unit.agent.program().submits();
         let pending = self.queue.work.pending;
         // SAFETY: the counter lives as long as the queue's record.
         unsafe { (api.signal_add)(pending, 1) };

@@ -131,6 +131,11 @@ impl<A: Agent> Batch<A> {
     ) -> Result<(Self, Option<Alone>), Refusal> {
         let Wanted { passes, count, mode } = wanted;
         let in_line = mode == Mode::InLine;
+        if in_line && !engine.counts_own_launches() {
+            // The end of the window before this one has shown that they cannot after all.
+            crate::lock::lock(&engine.shadow).window_cancelled();
+            return Err(Refusal::new(Decline::CountersUnavailable, "the counters do not count in line any more"));
+        }
         let most = crate::lock::lock(&engine.length).next(engine.most_dispatches()).max(count);
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
             Ok(counting) => counting,

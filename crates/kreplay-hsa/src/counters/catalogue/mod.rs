@@ -11,6 +11,7 @@ mod system;
 use super::expression::Expression;
 use super::near::near;
 use super::planner::pack;
+use super::sampling::prices;
 use kreplay_engine::{CounterInfo, Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +70,8 @@ pub struct Catalogue {
     counters: Vec<Counter>,
     metrics: Vec<Metric>,
     sets: Vec<Set>,
+    /// Whether counters can be sampled: on the software GPU.
+    sampled: bool,
 }
 
 impl Catalogue {
@@ -94,7 +97,7 @@ impl Catalogue {
         }
         let mut metrics = metrics::of(chip.column);
         metrics.retain(|metric| !simulated || soft::meaningful(metric));
-        let mut catalogue = Self { chip: chip.name, blocks, counters, metrics, sets: Vec::new() };
+        let mut catalogue = Self { chip: chip.name, blocks, counters, metrics, sets: Vec::new(), sampled: simulated };
         catalogue.settle();
         Some(catalogue)
     }
@@ -179,6 +182,11 @@ impl Catalogue {
         counters.chain(metrics).collect()
     }
 
+    /// Says whether the device's counters can be sampled: then the planner chooses the cheaper way.
+    pub fn set_sampled(&mut self, sampled: bool) {
+        self.sampled = sampled;
+    }
+
     /// Packs a request into the fewest passes. The counters that a metric needs are counted and reported too. A metric
     /// stands in the pass that completes it. A repeated request is the whole plan again. A request without names takes
     /// only times.
@@ -205,14 +213,19 @@ impl Catalogue {
             let last = needed.iter().map(|at| places[*at]).max().unwrap_or(0);
             group[last as usize].push(planned(metric.name, DERIVED, metric.unit));
         }
-        let way = if groups == 0 { Way::Timing } else { Way::Ranges };
+        let way = match groups {
+            0 => Way::Timing,
+            _ if self.sampled => prices::cheapest(groups, request.dispatches),
+            _ => Way::Ranges,
+        };
+        // Without a choice nothing was measured: all passes cost the same, so the fewest are the cheapest.
+        let price = if self.sampled { prices::each(way, groups, request.dispatches) } else { Duration::ZERO };
         let repeat = request.repeat.max(1) as usize;
         let passes = std::iter::repeat_n(&group, repeat).flatten().zip(0..).map(|(counters, index)| PlannedPass {
             index,
             counters: counters.clone(),
             way,
-            // Not measured: on this backend all passes cost the same, so the fewest are the cheapest.
-            price: Duration::ZERO,
+            price,
         });
         Ok(Plan { passes: passes.collect() })
     }
