@@ -9,6 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Most bytes of images on their way, so that a slow evaluation holds decoding back instead of filling memory.
 const MOST_BYTES: usize = 96 << 20;
+/// Most bytes of images that are kept for the next pass, of several groups: making storage anew takes long.
+const MOST_HELD: usize = 192 << 20;
 /// Images that may be on their way in any case.
 const LEAST_IMAGES: usize = 3;
 
@@ -86,7 +88,7 @@ impl Workers {
         if used.is_none() {
             // Storage of other groups makes room for it.
             let held: usize = state.free.iter().map(|(_, image)| image.len()).sum();
-            if held + empty.len() > MOST_BYTES {
+            if held + empty.len() > MOST_HELD {
                 state.free.clear();
             }
         }
