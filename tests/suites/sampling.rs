@@ -118,12 +118,14 @@ fn whole(profiled: &Profiled, passes: u32) -> usize {
     rows.iter().filter(|row| row.readings.len() == 2 * passes as usize).count()
 }
 
-/// A fault that comes once costs the values of its window's pass.
+/// A fault that comes once costs the values of its window's pass. A lost sample costs nothing where it was an idle one
+/// before the first dispatch or behind the last: which one it is depends on the host's speed.
 fn once(fault: &str, passes: u32) -> Result<(), Failed> {
     let profiled = steady(Some(fault.to_owned()), passes);
     let right = whole(&profiled, passes);
     let noted = profiled.dispatches().iter().filter(|row| row.notes.iter().any(|note| note.contains("lost"))).count();
-    if right != LAUNCHES - 2 || noted != 2 {
+    let harmless = fault.starts_with("sampling-lose") && (right, noted) == (LAUNCHES, 0);
+    if !harmless && (right, noted) != (LAUNCHES - 2, 2) {
         return Err(format!("{right} dispatches have their values, {noted} say why not").into());
     }
     Ok(())
