@@ -1,9 +1,9 @@
 //! What fails costs values only.
 
 use crate::setup::{counted, setup, setup_with};
-use crate::support::{InLine, info};
+use crate::support::{InLine, add, info, launch};
 use kreplay_engine::memory_agent::{Call, Fault};
-use kreplay_engine::{ByPlan, Decline, EveryKernel, Outcome, Settings};
+use kreplay_engine::{BatchLimits, ByPlan, Decline, EveryKernel, Outcome, Settings, WindowKind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,24 @@ fn a_kernel_whose_fence_waited_in_vain_is_not_counted_again() {
         let declined = matches!(outcomes[2], Outcome::Declined { reason: Decline::PassFailed, .. });
         assert_eq!(declined, !counted_again, "{outcomes:?}");
     }
+}
+
+#[test]
+fn counters_that_give_up_when_a_window_ends_get_kernel_windows_from_the_next_launch_on() {
+    let counters = InLine { gives_up: true, ..InLine::default() };
+    let limits = BatchLimits { dispatches: 2, ..BatchLimits::default() };
+    let settings = Settings { batch: limits, ..counted(&["a"]) };
+    let setup = setup_with(settings, counters, Arc::new(EveryKernel), Arc::new(ByPlan));
+    let before = setup.word();
+    setup.launch(&info(1));
+    setup.launch(&info(1));
+    // It ends the window, which ends what it was to be counted by.
+    launch(&setup.engine, &info(1), 0, &add(setup.region, 1)).expect("a kernel window");
+    setup.finish();
+    assert_eq!(setup.word(), before + 3);
+    let kinds: Vec<_> = setup.log.windows().iter().map(|window| (window.kind, window.dispatches)).collect();
+    assert_eq!(kinds, [(WindowKind::Batch, 2), (WindowKind::Kernel, 1)]);
+    assert!(setup.log.take_dispatches().iter().all(|record| record.outcome == Outcome::Counted));
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub struct InLine {
     pub wait: Duration,
     /// How long beginning a pass takes.
     pub switch: Duration,
+    /// Whether the end of a pass shows that the program's own launches cannot be counted after all.
+    pub gives_up: bool,
+    pub given_up: AtomicBool,
 }
 
 impl InLine {
@@ -46,7 +49,7 @@ impl Counters for InLine {
     }
 
     fn counts_program_queues(&self, pass: &PlannedPass) -> bool {
-        pass.way == Way::Sampling
+        pass.way == Way::Sampling && !self.given_up.load(Ordering::SeqCst)
     }
 
     fn counts_every_launch(&self, _: &Plan) -> bool {
@@ -87,6 +90,7 @@ impl Counters for InLine {
     fn end(&self) -> Result<(), CountersError> {
         // A dispatch whose `after` failed is still within its fence.
         self.fenced.store(false, Ordering::SeqCst);
+        self.given_up.fetch_or(self.gives_up, Ordering::SeqCst);
         self.call("end".into())
     }
 
