@@ -66,153 +66,78 @@ impl Op {
             _ => return None,
         })
     }
+}
 
+/// Both widths of what an atomic computes.
+macro_rules! apply {
+    ($(#[$doc:meta])* $name:ident, $word:ty, $signed:ty, $float:ty, $halves:expr) => {
+        impl Op {
+            $(#[$doc])*
+            pub(super) fn $name(self, old: $word, data: $word, second: $word) -> $word {
+                let (of, df) = (<$float>::from_bits(old), <$float>::from_bits(data));
+                let keep_unless = |replace: bool| if replace { data } else { old };
+                match self {
+                    Op::Swap => data,
+                    Op::Compare => keep_unless(old == second),
+                    Op::CompareFloat => keep_unless(of == <$float>::from_bits(second)),
+                    Op::Add => old.wrapping_add(data),
+                    Op::Sub => old.wrapping_sub(data),
+                    Op::ReverseSub => data.wrapping_sub(old),
+                    Op::SignedMin => (old as $signed).min(data as $signed) as $word,
+                    Op::UnsignedMin => old.min(data),
+                    Op::SignedMax => (old as $signed).max(data as $signed) as $word,
+                    Op::UnsignedMax => old.max(data),
+                    Op::And => old & data,
+                    Op::Or => old | data,
+                    Op::Xor => old ^ data,
+                    Op::MaskOr => old & !data | second,
+                    Op::Increment => {
+                        if old >= data {
+                            0
+                        } else {
+                            old + 1
+                        }
+                    }
+                    Op::Decrement => {
+                        if old == 0 || old > data {
+                            data
+                        } else {
+                            old - 1
+                        }
+                    }
+                    Op::Wrap => {
+                        if old >= data {
+                            old - data
+                        } else {
+                            old.wrapping_add(second)
+                        }
+                    }
+                    Op::AddFloat => (of + df).to_bits(),
+                    Op::MinFloat => keep_unless(df < of || of.is_nan()),
+                    Op::MaxFloat => keep_unless(df > of || of.is_nan()),
+                    Op::AddHalves => $halves(old, data),
+                }
+            }
+        }
+    };
+}
+
+apply!(
     /// The new value of a dword. `second` is the comparand, or the second operand of an LDS atomic.
-    pub(super) fn apply32(self, old: u32, data: u32, second: u32) -> u32 {
-        let (of, df) = (f32::from_bits(old), f32::from_bits(data));
-        match self {
-            Op::Swap => data,
-            Op::Compare => {
-                if old == second {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::CompareFloat => {
-                if of == f32::from_bits(second) {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::Add => old.wrapping_add(data),
-            Op::Sub => old.wrapping_sub(data),
-            Op::ReverseSub => data.wrapping_sub(old),
-            Op::SignedMin => (old as i32).min(data as i32) as u32,
-            Op::UnsignedMin => old.min(data),
-            Op::SignedMax => (old as i32).max(data as i32) as u32,
-            Op::UnsignedMax => old.max(data),
-            Op::And => old & data,
-            Op::Or => old | data,
-            Op::Xor => old ^ data,
-            Op::MaskOr => old & !data | second,
-            Op::Increment => {
-                if old >= data {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            Op::Decrement => {
-                if old == 0 || old > data {
-                    data
-                } else {
-                    old - 1
-                }
-            }
-            Op::Wrap => {
-                if old >= data {
-                    old - data
-                } else {
-                    old.wrapping_add(second)
-                }
-            }
-            Op::AddFloat => (of + df).to_bits(),
-            Op::MinFloat => {
-                if df < of || of.is_nan() {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::MaxFloat => {
-                if df > of || of.is_nan() {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::AddHalves => {
-                let add = |shift: u32| {
-                    let half = |bits: u32| half_to_single((bits >> shift) as u16);
-                    u32::from(half_from_single(half(old) + half(data))) << shift
-                };
-                add(0) | add(16)
-            }
-        }
-    }
+    apply32, u32, i32, f32, add_halves
+);
+apply!(
+    /// The new value of a quadword. There is no instruction of 64 bits that adds halves.
+    apply64, u64, i64, f64, |old: u64, _| old
+);
 
-    /// The new value of a quadword.
-    pub(super) fn apply64(self, old: u64, data: u64, second: u64) -> u64 {
-        let (of, df) = (f64::from_bits(old), f64::from_bits(data));
-        match self {
-            Op::Swap => data,
-            Op::Compare => {
-                if old == second {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::CompareFloat => {
-                if of == f64::from_bits(second) {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::Add => old.wrapping_add(data),
-            Op::Sub => old.wrapping_sub(data),
-            Op::ReverseSub => data.wrapping_sub(old),
-            Op::SignedMin => (old as i64).min(data as i64) as u64,
-            Op::UnsignedMin => old.min(data),
-            Op::SignedMax => (old as i64).max(data as i64) as u64,
-            Op::UnsignedMax => old.max(data),
-            Op::And => old & data,
-            Op::Or => old | data,
-            Op::Xor => old ^ data,
-            Op::MaskOr => old & !data | second,
-            Op::Increment => {
-                if old >= data {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            Op::Decrement => {
-                if old == 0 || old > data {
-                    data
-                } else {
-                    old - 1
-                }
-            }
-            Op::Wrap => {
-                if old >= data {
-                    old - data
-                } else {
-                    old.wrapping_add(second)
-                }
-            }
-            Op::AddFloat => (of + df).to_bits(),
-            Op::MinFloat => {
-                if df < of || of.is_nan() {
-                    data
-                } else {
-                    old
-                }
-            }
-            Op::MaxFloat => {
-                if df > of || of.is_nan() {
-                    data
-                } else {
-                    old
-                }
-            }
-            // There is no such instruction of 64 bits.
-            Op::AddHalves => old,
-        }
-    }
+/// Adds two halves to two.
+fn add_halves(old: u32, data: u32) -> u32 {
+    let add = |shift: u32| {
+        let half = |bits: u32| half_to_single((bits >> shift) as u16);
+        u32::from(half_from_single(half(old) + half(data))) << shift
+    };
+    add(0) | add(16)
 }
 
 /// Whether a FLAT or MUBUF atomic works on quadwords.
