@@ -78,9 +78,11 @@ impl Thread {
     /// Decodes a portion beside the device, or stops it where nothing runs and much waits.
     fn look(&mut self) {
         let now = self.sampler.now();
-        let Some((programming, _)) = &self.programmed else { return };
+        let Some((programming, empty)) = &self.programmed else { return };
+        // Nothing may keep this thread while the device goes on.
+        let ready = self.workers.is_ready(empty);
         let cost = self.costs[usize::from(programming.group.is_far())];
-        let beside = |waiting| beside(waiting, programming.samples, programming.interval, cost);
+        let beside = |waiting| ready && beside(waiting, programming.samples, programming.interval, cost);
         let (portion, stop, bursts) = {
             let mut running = self.progress.running.guarded();
             let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };

@@ -75,9 +75,14 @@ impl Workers {
         workers
     }
 
+    /// Whether [`Workers::image`] would not wait.
+    pub(super) fn is_ready(&self, empty: &Blank) -> bool {
+        self.0.state.guarded().out < most(empty)
+    }
+
     /// An empty image like `empty`. Waits while very many are on their way.
     pub(super) fn image(&self, empty: &Blank) -> Vec<u8> {
-        let most = (MOST_BYTES / empty.len().max(1)).max(LEAST_IMAGES);
+        let most = most(empty);
         let mut state = self.0.state.guarded();
         while state.out >= most {
             state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -119,6 +124,11 @@ impl Workers {
         self.0.state.guarded().closed = true;
         self.0.changed.notify_all();
     }
+}
+
+/// How many images may be on their way.
+fn most(empty: &Blank) -> usize {
+    (MOST_BYTES / empty.len().max(1)).max(LEAST_IMAGES)
 }
 
 fn key(empty: &Blank) -> usize {
