@@ -53,7 +53,7 @@ pub struct HsaAgent {
     own: Mutex<Option<Own>>,
     program: ProgramWork,
     /// Packets on the agent's own queue that only waited for others.
-    waits: AtomicU64,
+    pub(super) waits: AtomicU64,
     /// Bytes that the program and the engine have of the device's pool.
     used: AtomicU64,
 }
@@ -120,23 +120,6 @@ impl HsaAgent {
         } else {
             self.used.fetch_sub(bytes.min(self.used.load(Ordering::Relaxed)), Ordering::Relaxed);
         }
-    }
-
-    /// Waits until every queue is idle, the program's and the agent's own. Answers that are awaited stay so.
-    pub(super) fn wait_idle(&self, deadline: Instant) -> Result<(), AgentError> {
-        self.program.drain(deadline)?;
-        self.own()?.watch_idle(deadline)
-    }
-
-    /// Packets on the agent's own queue so far, but for those that only waited.
-    pub(super) fn own_submissions(&self) -> u64 {
-        let all = self.own().map_or(0, |own| own.submissions());
-        all - self.waits.load(Ordering::Relaxed).min(all)
-    }
-
-    /// What came on the own queue since `before` only waited.
-    pub(super) fn waited(&self, before: u64) {
-        self.waits.fetch_add(self.own_submissions() - before, Ordering::Relaxed);
     }
 
     pub(super) fn own(&self) -> Result<OwnGuard<'_>, AgentError> {

@@ -4,6 +4,7 @@ use super::HsaAgent;
 use crate::abi::Packet;
 use crate::counters::{PacketQueue, SharedBuffer};
 use kreplay_engine::{Agent, AgentError, CountersError, Tier};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long the counters' packets may take.
@@ -14,6 +15,23 @@ fn failed(call: &'static str) -> impl Fn(AgentError) -> CountersError {
 }
 
 impl HsaAgent {
+    /// Waits until every queue is idle, the program's and the agent's own. Answers that are awaited stay so.
+    fn wait_idle(&self, deadline: Instant) -> Result<(), AgentError> {
+        self.program().drain(deadline)?;
+        self.own()?.watch_idle(deadline)
+    }
+
+    /// Packets on the agent's own queue so far, but for those that only waited.
+    fn own_submissions(&self) -> u64 {
+        let all = self.own().map_or(0, |own| own.submissions());
+        all - self.waits.load(Ordering::Relaxed).min(all)
+    }
+
+    /// What came on the own queue since `before` only waited.
+    fn waited(&self, before: u64) {
+        self.waits.fetch_add(self.own_submissions() - before, Ordering::Relaxed);
+    }
+
     fn shared(&self, call: &'static str, bytes: usize) -> Result<SharedBuffer, CountersError> {
         let backing = self.allocate(Tier::Host, bytes as u64).map_err(failed(call))?;
         Ok(SharedBuffer { address: backing.range.base, bytes, token: backing.token })

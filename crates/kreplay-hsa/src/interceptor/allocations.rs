@@ -16,6 +16,7 @@
 //! harm it.
 
 use super::guard;
+use super::held_frees::{self, Held};
 use super::state::{Backend, backend};
 use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
 use crate::agent::PoolInfo;
@@ -55,7 +56,7 @@ impl Allocations {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+    pub(super) fn held(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -320,7 +321,7 @@ fn make_room(backend: &Backend, pool: Pool) -> bool {
 pub(super) unsafe extern "C" fn pool_free(address: *mut c_void) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
     if backend.is_on() {
-        match guard("a free", || hold_back(backend, address as u64), || Held::Not) {
+        match guard("a free", || held_frees::hold_back(backend, address as u64), || Held::Not) {
             Held::Now => return Status::SUCCESS,
             Held::Before => return Status::INVALID_ALLOCATION,
             Held::Not => {}
@@ -328,39 +329,6 @@ pub(super) unsafe extern "C" fn pool_free(address: *mut c_void) -> Status {
     }
     // SAFETY: the program's own argument.
     freeing(backend, address, || unsafe { (backend.api.pool_free)(address) })
-}
-
-/// Whether a free waits for the end of a batch window.
-enum Held {
-    /// It does.
-    Now,
-    /// An earlier free of the same memory does: the program frees it twice.
-    Before,
-    /// It does not.
-    Not,
-}
-
-/// What a batch window has recorded may need the memory: then it is freed when the window is over.
-fn hold_back(backend: &'static Backend, base: u64) -> Held {
-    if backend.allocations.held().contains(&base) {
-        return Held::Before;
-    }
-    let Some(allocation) = backend.allocations.around(base) else { return Held::Not };
-    let Some(owner) = allocation.owner.filter(|_| allocation.range.base == base) else { return Held::Not };
-    let free = Box::new(move || {
-        backend.allocations.held().remove(&base);
-        let address = base as *mut c_void;
-        // SAFETY: the program freed this, and has been told that it is free.
-        freeing(backend, address, || unsafe { (backend.api.pool_free)(address) });
-    });
-    backend.allocations.held().insert(base);
-    match backend.units()[owner].engine.hold_free(free) {
-        Ok(()) => Held::Now,
-        Err(_) => {
-            backend.allocations.held().remove(&base);
-            Held::Not
-        }
-    }
 }
 
 /// `hsa_memory_allocate`. A region's handle is its pool's.

@@ -27,6 +27,7 @@ mod code;
 mod copies;
 mod foreign;
 mod guard;
+mod held_frees;
 mod host_access;
 mod install;
 mod lending;
