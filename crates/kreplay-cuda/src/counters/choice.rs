@@ -16,8 +16,6 @@ use std::time::Duration;
 
 /// Programming another group for sampling: the old one is disabled, the new one enabled (measured, H200, as all of these).
 const SWITCH: Duration = Duration::from_millis(120);
-/// Beginning ranges anew after sampling, which is refused while they are programmed.
-const RANGES: Duration = Duration::from_millis(100);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
 /// What a dispatch costs: the fence, and about three samples to decode.
@@ -42,8 +40,10 @@ impl Choice {
         };
         let sampled = self.sampled.iter().map(|group| SESSION + each(group) * dispatches).sum::<Duration>();
         let passes = self.sampled.len() as u32 + self.ranges.iter().map(|group| group.config.passes).sum::<u32>();
-        let mixed = if self.sampled.is_empty() || self.ranges.is_empty() { Duration::ZERO } else { RANGES };
-        sampled + mixed + SWITCH * switches + cost(&self.ranges, dispatches) + PASS * dispatches * passes
+        sampled
+            + SWITCH * switches
+            + cost(&self.ranges, dispatches, !self.sampled.is_empty())
+            + PASS * dispatches * passes
     }
 
     /// What one dispatch costs in a sampled pass, in a window of this many.

@@ -17,8 +17,9 @@ use std::time::Duration;
 const SWITCH_NEAR: Duration = Duration::from_micros(2_200);
 /// … with time or memory.
 const SWITCH_FAR: Duration = Duration::from_millis(22);
-/// Ending a session and beginning another.
-const SESSION: Duration = Duration::from_millis(100);
+/// Ending a session and beginning another: the first start of each takes long, and longer with each range.
+const SESSION: Duration = Duration::from_millis(130);
+const SESSION_RANGE: Duration = Duration::from_micros(1_100);
 /// What a kernel-pass costs beside it: with time and memory only.
 const CHEAP: Duration = Duration::from_micros(50);
 /// … with counters of the multiprocessors.
@@ -94,10 +95,13 @@ impl Group {
     }
 }
 
-/// What groups cost together, with the sessions between them.
-pub(crate) fn cost(groups: &[Group], dispatches: u32) -> Duration {
-    let sessions = SESSION * u32::try_from(groups.len().saturating_sub(1)).unwrap_or(u32::MAX);
-    groups.iter().map(|group| group.cost(dispatches)).sum::<Duration>() + sessions
+/// What groups cost a window of this many dispatches. A session stays from window to window only where it is the only user of
+/// the hardware: no other group, and no sampling (`mixed`) takes its place.
+pub(crate) fn cost(groups: &[Group], dispatches: u32, mixed: bool) -> Duration {
+    let count = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+    let sessions = if mixed || count > 1 { count } else { 0 };
+    let passes = groups.iter().map(|group| group.cost(dispatches)).sum::<Duration>();
+    passes + (SESSION + SESSION_RANGE * dispatches) * sessions
 }
 
 /// Packs metrics for a chip.
@@ -152,7 +156,7 @@ impl Planner<'_> {
         groups.sort_by_key(|group| group.price);
         if let Ok(config) = self.config(metrics) {
             let together = vec![Group::new(metrics.to_vec(), config)];
-            if cost(&together, dispatches) <= cost(&groups, dispatches) {
+            if cost(&together, dispatches, false) <= cost(&groups, dispatches, false) {
                 return Ok(together);
             }
         }
