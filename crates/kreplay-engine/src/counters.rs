@@ -192,6 +192,13 @@ pub trait Counters: Send + Sync + 'static {
         u32::MAX
     }
 
+    /// How many dispatches every window of this plan should be opened for, where another number costs another programming of
+    /// the hardware; `None`: as many as their costs ask for.
+    fn steady_dispatches(&self, plan: &Plan) -> Option<u32> {
+        let _ = plan;
+        None
+    }
+
     /// A window of at most `dispatches` dispatches begins.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::list::list;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, plan_unfenced, timing_plan};
 use super::ranges::Ranges;
-use super::room::most_dispatches;
+use super::room::{most_dispatches, steady_dispatches};
 use super::sampling::{Events, Sampling};
 use super::timing::Timing;
 use super::ways::{Current, Window};
@@ -166,6 +166,10 @@ impl Counters for CudaCounters {
 
     fn most_dispatches(&self, plan: &Plan) -> u32 {
         most_dispatches(plan)
+    }
+
+    fn steady_dispatches(&self, plan: &Plan) -> Option<u32> {
+        steady_dispatches(plan)
     }
 
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {

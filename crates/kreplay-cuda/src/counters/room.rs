@@ -15,6 +15,17 @@ pub(super) fn most_dispatches(plan: &Plan) -> u32 {
     u32::try_from(BUDGET / (EACH * ranges.max(1))).unwrap_or(u32::MAX)
 }
 
+/// Dispatches of a window that is counted by ranges.
+const RANGED: u32 = 500;
+
+/// How many dispatches every window of this plan should be opened for. A session of ranges keeps what it was first programmed
+/// for, the number of ranges too, and its first start takes a millisecond for each of them (measured on an H200: 0.9 to
+/// 1.2 s for 1000), so windows that grow would pay that again and again.
+pub(super) fn steady_dispatches(plan: &Plan) -> Option<u32> {
+    let ranged = plan.passes.iter().any(|pass| pass.way == Way::Ranges);
+    ranged.then(|| RANGED.min(most_dispatches(plan)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +39,9 @@ mod tests {
             Plan { passes: ways.iter().map(pass).collect() }
         };
         assert_eq!(most_dispatches(&plan(&[Way::Ranges; 9])), 728);
+        assert_eq!(steady_dispatches(&plan(&[Way::Ranges; 9])), Some(500));
+        assert_eq!(steady_dispatches(&plan(&[Way::Ranges; 18])), Some(364));
+        assert_eq!(steady_dispatches(&plan(&[Way::Timing, Way::Sampling])), None);
         assert_eq!(most_dispatches(&plan(&[Way::Ranges, Way::Timing])), 6553);
         assert!(most_dispatches(&plan(&[])) >= 6553);
     }

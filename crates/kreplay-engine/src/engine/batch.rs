@@ -113,6 +113,13 @@ impl<A: Agent> Engine<A> {
         self.process.settings.batch.dispatches.min(counters).max(1)
     }
 
+    /// How many dispatches the next batch window holds.
+    pub(crate) fn next_length(&self) -> u32 {
+        let most = self.most_dispatches();
+        let steady = self.counters.as_ref().and_then(|counters| counters.steady_dispatches(&self.plan));
+        steady.map_or_else(|| lock(&self.length).next(most), |steady| steady.clamp(1, most))
+    }
+
     /// Which batch window is open. It changes only while the gate is held alone.
     pub(super) fn open_batch_now(&self) -> OpenBatch {
         self.open_batch.get()

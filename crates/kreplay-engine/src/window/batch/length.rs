@@ -14,6 +14,9 @@ const LEAST: u32 = 50;
 /// thousandth.
 const SAMPLED: u32 = 2000;
 
+/// The first length where nothing is counted, so that there are no images to fill.
+const UNCOUNTED: u32 = 500;
+
 /// Dispatches of a window that is worth learning from.
 const TELLING: u32 = 8;
 
@@ -51,23 +54,23 @@ pub(crate) struct Length {
     learnt: Option<(Duration, Duration)>,
     /// What the last window was to hold.
     last: Option<u32>,
-    /// Passes are sampled.
-    sampled: bool,
+    /// The first.
+    first: Option<u32>,
 }
 
 impl Length {
     /// For a plan.
     pub(crate) fn of(plan: &Plan) -> Self {
         let sampled = plan.passes.iter().any(|pass| pass.way == Way::Sampling);
-        Self { sampled, ..Self::default() }
+        let first = if sampled { Some(SAMPLED) } else { plan.passes.is_empty().then_some(UNCOUNTED) };
+        Self { first, ..Self::default() }
     }
 
     /// How many dispatches the next window holds, at most `most`. The first one is short: what it costs is not known. The
     /// length stays while it is right by a quarter, so that counters can use their storage again.
     pub(crate) fn next(&mut self, most: u32) -> u32 {
         let wanted = match self.learnt {
-            None if self.sampled => SAMPLED,
-            None => LEAST,
+            None => self.first.unwrap_or(LEAST),
             Some((fixed, dispatch)) => {
                 let dispatches = (fixed * SHARE).as_nanos().div_ceil(dispatch.as_nanos().max(1));
                 u32::try_from(dispatches).unwrap_or(u32::MAX)
@@ -106,10 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_sampled_window_is_long() {
+    fn the_first_window_is_as_long_as_its_plan_makes_likely() {
         let pass = crate::PlannedPass { index: 0, counters: Vec::new(), way: Way::Sampling, price: Duration::ZERO };
         assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 2000);
-        assert_eq!(Length::of(&Plan::default()).next(u32::MAX), 50);
+        let pass = crate::PlannedPass { index: 0, counters: Vec::new(), way: Way::Ranges, price: Duration::ZERO };
+        assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 50);
+        assert_eq!(Length::of(&Plan::default()).next(u32::MAX), 500);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl<A: Agent> Batch<A> {
             crate::lock::lock(&engine.shadow).window_cancelled();
             return Err(Refusal::new(Decline::CountersUnavailable, "the counters do not count in line any more"));
         }
-        let most = crate::lock::lock(&engine.length).next(engine.most_dispatches()).max(count);
+        let most = engine.next_length().max(count);
         let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
             Ok(counting) => counting,
             Err(error) => {
