@@ -53,7 +53,9 @@ impl Device {
     pub(crate) fn other(&mut self, length: u64, told: bool) -> &mut Self {
         let start = self.now;
         self.now += length;
-        self.ran.push(Ran { start, end: self.now, count: 777, lag: 0 });
+        // Every sample of it moves the marker.
+        let count = 777 + 4 * (length / self.interval + 2);
+        self.ran.push(Ran { start, end: self.now, count, lag: 0 });
         if told {
             self.others.push(Fence { from: start, to: self.now });
         }

@@ -119,3 +119,11 @@ proptest! {
         check(&device, &wanted, tolerance);
     }
 }
+
+#[test]
+fn a_long_kernel_beside_a_tiny_one() {
+    let mut device = Device::new(500);
+    let count = 1 + 4 * (388_365 / 500 + 2);
+    device.dispatch(388_365, count, 124).other(388_365, true).dispatch(1, 1 + 8, 0);
+    check(&device, &[(388_365, count), (1, 9)], 500);
+}
