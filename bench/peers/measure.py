@@ -7,6 +7,7 @@ import re
 import signal
 import statistics
 import subprocess
+import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,7 +25,16 @@ NCU = ["ncu", "--cache-control", "none", "--clock-control", "none", "-f"]
 # What is kept of a long output in the raw log.
 HEAD, TAIL = 2500, 1500
 
+# How paths of this machine stand in the raw log.
+SHOWN = ((KREPLAY, "kreplay"), (str(HERE), "bench/peers"), (str(BUILD), "BUILD"), (sys.executable, "python3"), (sys.prefix, "PYTHON"))
+
 state = {}
+
+
+def shown(text):
+    for path, word in SHOWN:
+        text = text.replace(path, word)
+    return text
 
 
 def begin(out):
@@ -52,7 +62,7 @@ def run(command, limit=120):
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
         )
     except OSError as error:
-        state["raw"].write(f"$ {' '.join(command)}\n[{error}]\n\n")
+        state["raw"].write(shown(f"$ {' '.join(command)}\n[{error}]\n\n"))
         return str(error), 127, 0.0
     try:
         text, code = child.communicate(timeout=limit)[0], child.returncode
@@ -62,7 +72,7 @@ def run(command, limit=120):
         text, code = child.communicate()[0] + f"\nTIME LIMIT {limit} s", 124
     seconds = time.monotonic() - start
     kept = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n[… {len(text) - HEAD - TAIL} characters left out …]\n{text[-TAIL:]}"
-    state["raw"].write(f"$ {' '.join(command)}\n{kept}\n[exit {code}, {seconds:.3f} s]\n\n")
+    state["raw"].write(shown(f"$ {' '.join(command)}\n{kept}\n[exit {code}, {seconds:.3f} s]\n\n"))
     return text, code, seconds
 
 
