@@ -32,9 +32,13 @@ use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribu
 use backing::Backings;
 use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
 use slots::Slots;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
+
+/// Contexts of the process. One thread may launch to several, and kernels of a collective wait for each other across them: no
+/// launch may be waited for then before the next one.
+pub(crate) static CONTEXTS: AtomicUsize = AtomicUsize::new(0);
 
 /// An agent: one context, seen through the driver. Cheap to clone.
 #[derive(Clone, Debug)]

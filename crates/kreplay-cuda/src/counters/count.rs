@@ -13,9 +13,10 @@ use super::sampling::{Events, Sampling};
 use super::timing::Timing;
 use super::ways::{Current, Window};
 use super::{Guarded, no_window};
-use crate::agent::CudaAgent;
+use crate::agent::{CONTEXTS, CudaAgent};
 use crate::tables::Cupti;
 use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Request, Way};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -154,7 +155,8 @@ impl Counters for CudaCounters {
         let alone = |planned: &Arc<Planned>| planned.plan.passes == std::slice::from_ref(pass);
         match pass.way {
             Way::Sampling => true,
-            Way::Ranges => self.plans.guarded().iter().any(alone),
+            // The driver waits for every launch of such a pass, of collectives too.
+            Way::Ranges => CONTEXTS.load(Ordering::Relaxed) <= 1 && self.plans.guarded().iter().any(alone),
             Way::Timing => false,
         }
     }
@@ -334,5 +336,9 @@ impl crate::interceptor::AgentCounters for CudaCounters {
 
     fn close(&self) {
         CudaCounters::close(self);
+    }
+
+    fn waits(&self) -> bool {
+        self.conduct.fence
     }
 }

@@ -139,7 +139,7 @@ impl Interceptor {
                 self.context(data.context);
             }
             resource::CONTEXT_DESTROY_STARTING => {
-                let state = self.contexts.write().unwrap_or_else(PoisonError::into_inner).remove(&data.context);
+                let state = self.forget_context(data.context);
                 super::recent::forget();
                 if let Some(state) = state {
                     state.finish();

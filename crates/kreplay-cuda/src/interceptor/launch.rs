@@ -104,7 +104,10 @@ impl Interceptor {
         } else {
             let arguments = call.packed_arguments(&self.driver, &function);
             let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
-            (arguments, function.decline().or(surface))
+            // Its peers in other contexts may be launched by this thread, behind it.
+            let waited_for = driven.counters.as_ref().is_some_and(|counters| counters.waits());
+            let collective = function.collective && waited_for && self.all_contexts().len() > 1;
+            (arguments, function.decline().or(surface).or(collective.then_some(Decline::Collective)))
         };
         let info = DispatchInfo {
             kernel: function.kernel.clone(),

@@ -46,6 +46,8 @@ pub(crate) trait AgentCounters: Counters {
     fn launched(&self);
     /// The context is about to go.
     fn close(&self);
+    /// Whether a counted launch is waited for before the program can go on.
+    fn waits(&self) -> bool;
 }
 
 /// Everything the interceptor knows. One in a process.
@@ -118,7 +120,17 @@ impl Interceptor {
             live.seen_from(context).for_each(|region| state.region_born(region));
             Arc::new(state)
         });
-        Arc::clone(made)
+        let made = Arc::clone(made);
+        crate::agent::CONTEXTS.store(contexts.len(), Ordering::Relaxed);
+        made
+    }
+
+    /// A context goes; what was known of it.
+    fn forget_context(&self, context: Context) -> Option<Arc<ContextState>> {
+        let mut contexts = self.contexts.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = contexts.remove(&context);
+        crate::agent::CONTEXTS.store(contexts.len(), Ordering::Relaxed);
+        gone
     }
 
     fn all_contexts(&self) -> Vec<Arc<ContextState>> {

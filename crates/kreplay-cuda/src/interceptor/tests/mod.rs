@@ -3,6 +3,7 @@
 
 mod batches;
 mod code;
+mod collectives;
 mod graphs;
 mod launches;
 mod memory;
@@ -16,7 +17,7 @@ use crate::tables::driver_structs::*;
 use crate::tables::{Function, Stream};
 use crate::test_elf::Elf;
 use kreplay_engine::{
-    AgentRecord, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Policy, Reading, Recorder, Settings,
+    AgentRecord, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Policy, Reading, Recorder, Request, Settings,
     WindowMode, WindowRecord,
 };
 use std::ffi::{CStr, CString, c_void};
@@ -72,12 +73,16 @@ impl Program {
     }
 
     fn with(passes: u32, batches: bool) -> Self {
+        Self::counted(passes, batches, Request::default(), Box::new(|_| None))
+    }
+
+    fn counted(passes: u32, batches: bool, request: Request, make_counters: Box<MakeCounters>) -> Self {
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
         // Contexts differ from test to test; the fake has one, whatever it is called.
         let context = Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void);
         let log = Arc::new(Log::default());
         let window = if batches { WindowMode::Auto } else { WindowMode::Kernel };
-        let settings = Settings { uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() };
+        let settings = Settings { request, uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() };
         let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
         let process = Process::new(settings, Arc::new(ByName("boring")), Arc::new(AsPlanned), recorder);
         let sink = Arc::clone(&log);
@@ -86,7 +91,7 @@ impl Program {
             process,
             Arc::new(AtomicBool::new(true)),
             Box::new(move |key, message| sink.warn(key, message)),
-            Box::new(|_| None),
+            make_counters,
             Box::new(|_| "GH100".into()),
             batches,
         );
