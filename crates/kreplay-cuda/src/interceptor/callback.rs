@@ -7,7 +7,6 @@ use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
 use std::ffi::c_void;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Interceptor {
