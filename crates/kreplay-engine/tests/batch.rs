@@ -12,18 +12,10 @@ use kreplay_engine::{
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Scripted, add, allocate, info, launch, settings};
+use support::{Odd, Scripted, add, allocate, info, launch, settings};
 
 fn batch(passes: u32) -> Settings {
     Settings { window: WindowMode::Batch, ..settings(passes) }
-}
-
-struct Odd;
-
-impl Filter for Odd {
-    fn select(&self, kernel: &KernelInfo) -> bool {
-        kernel.key % 2 == 1
-    }
 }
 
 struct Setup {

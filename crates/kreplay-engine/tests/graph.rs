@@ -5,22 +5,12 @@ mod support;
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{Fault, MemoryAgent, Work};
 use kreplay_engine::{
-    BatchLimits, ByPlan, Chunk, ClosingReason, Counters, Decline, DispatchInfo, Engine, Filter, GraphNode, KernelInfo,
-    Member, Outcome, Process, Range, Region, RegionKind, Request, Settings, ShadowMode, Traits, Value, VerifyMode,
-    WindowMode, Writers,
+    BatchLimits, ByPlan, Chunk, ClosingReason, Counters, Decline, DispatchInfo, Engine, GraphNode, Member, Outcome,
+    Process, Range, Region, RegionKind, Request, Settings, ShadowMode, Traits, Value, VerifyMode, WindowMode, Writers,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{InLine, add, allocate, info, launch, settings};
-
-/// Kernels with odd keys are selected.
-struct Odd;
-
-impl Filter for Odd {
-    fn select(&self, kernel: &KernelInfo) -> bool {
-        kernel.key % 2 == 1
-    }
-}
+use support::{InLine, Odd, add, allocate, info, launch, settings};
 
 struct Setup {
     agent: Arc<MemoryAgent>,

@@ -1,8 +1,8 @@
 //! What is counted, and what closes a window.
 
-use crate::setup::{Mixed, Odd, counted, setup, setup_with};
+use crate::setup::{Mixed, counted, setup, setup_with};
 use crate::support;
-use crate::support::{InLine, add, allocate, info, launch};
+use crate::support::{InLine, Odd, add, allocate, info, launch};
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{Call, MemoryAgent};
 use kreplay_engine::{

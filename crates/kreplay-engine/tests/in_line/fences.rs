@@ -1,7 +1,7 @@
 //! Nothing of other threads falls between the fences of a dispatch.
 
-use crate::setup::{Odd, counted, setup_with};
-use crate::support::{InLine, add, info, launch};
+use crate::setup::{counted, setup_with};
+use crate::support::{InLine, Odd, add, info, launch};
 use kreplay_engine::{ByPlan, Decision, Operation, Outcome, Settings, WindowMode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

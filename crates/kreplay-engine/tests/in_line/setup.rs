@@ -4,20 +4,11 @@ use crate::support::{InLine, add, allocate, settings};
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::MemoryAgent;
 use kreplay_engine::{
-    ByPlan, ClosingReason, Counters, Decision, DispatchInfo, Engine, EveryKernel, Filter, KernelInfo, Passes, Plan,
-    Policy, Process, Range, Request, Settings, WindowMode,
+    ByPlan, ClosingReason, Counters, Decision, DispatchInfo, Engine, EveryKernel, Filter, Passes, Plan, Policy,
+    Process, Range, Request, Settings, WindowMode,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Kernels with odd keys are selected.
-pub(crate) struct Odd;
-
-impl Filter for Odd {
-    fn select(&self, kernel: &KernelInfo) -> bool {
-        kernel.key % 2 == 1
-    }
-}
 
 /// Kernels from 100 on run by the plan, the others once.
 pub(crate) struct Mixed;

@@ -8,12 +8,21 @@ pub use in_line::InLine;
 
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
-    Arguments, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Geometry, KernelInfo,
-    LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy, Range, Reading, Region,
-    RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
+    Arguments, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Filter, Geometry,
+    KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy, Range, Reading,
+    Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// Selects kernels with odd keys.
+pub struct Odd;
+
+impl Filter for Odd {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        kernel.key % 2 == 1
+    }
+}
 
 pub fn settings(passes: u32) -> Settings {
     Settings {
