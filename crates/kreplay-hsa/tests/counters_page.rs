@@ -33,8 +33,8 @@ There are two ways of counting, and `kreplay plan` tells which pass takes which,
 packet stops them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two
 dispatches is not in it, and one reprogramming serves all dispatches of a window. Exact: the readings are ordered with
 the dispatch on its queue. (CUDA: the Range Profiler makes each kernel between its start and stop a range; the driver
-reads the multiprocessors' counters in each launch call, about 1 ms a kernel-pass on an H200, and programming a pass
-takes 6–15 ms.)
+reads the multiprocessors' counters in each launch call, most of a kernel-pass's cost in a batch window on an H200, and
+programming a pass costs many times that: see [performance](performance.md).)
 
 **Fenced sampling.** The device streams samples: what each counter of a group counted in each interval of a few
 microseconds, idle or not. kreplay owns the launches of a replay, so it waits for an idle device before and after each
@@ -42,7 +42,7 @@ dispatch and lets more than two intervals pass. Then a dispatch's samples are on
 ones, and since counters add up, the sum over the stretch is the dispatch's count. Exact, because every count falls
 into some interval, each interval of the stretch holds nothing but this dispatch, and whoever counts late (other units
 of the chip lag) does so within the idle intervals that are added on both sides. A dispatch costs its fence and not a
-reading, and a group that stays programmed costs nothing between windows; another group costs 100 ms on an H200. A
+reading, and a group that stays programmed costs nothing between windows; another group costs a window a tenth of a second by the planner's prices. A
 request that fits one group is counted in the program's own run: no replay, no snapshot.
 
 What does not fit is discarded whole, with the reason in the dispatch's notes, and never guessed: a dispatch without
@@ -54,11 +54,11 @@ warning says so.
 |---|---|---|
 | AMD | every counter | not offered: the hardware's interface has no such stream |
 | software GPU | every counter | every counter; equal to ranges on every kernel of every test program |
-| NVIDIA | every metric of the Range Profiler; what only ranges can count: stall reasons, thread and opcode counts, throughputs | 611 of a GH100's counters: cycles, instructions, pipes, warps, L1, L2 and DRAM traffic |
+| NVIDIA | every metric of the Range Profiler; what only ranges can count: stall reasons, thread and opcode counts, throughputs | hundreds of a GH100's counters: cycles, instructions, pipes, warps, L1, L2 and DRAM traffic |
 
-On an H200 the sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes` and `l1tex__t_sectors` over 1000
-kernels were those of the Range Profiler to the last unit; L2 sectors, cycles and warps, which vary from run to run,
-lay within its spread. Two traps there: at an interval whose double exceeds the gap neighbours merge, and a second
+On an H200 the sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes`, `l1tex__t_sectors` and
+`sm__warps_launched` over 1000 kernels of ten kinds were Nsight Compute's to the last unit; how far L2 sectors, DRAM
+bytes and cycles, which vary from run to run, were off stands in [performance](performance.md). Two traps there: at an interval whose double exceeds the gap neighbours merge, and a second
 programming without disabling the first is accepted and changes nothing. Both are told and discarded.
 
 The planner weighs programming against dispatches: sampling's dear switch pays when a window holds many, and one group

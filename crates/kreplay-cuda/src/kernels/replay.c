@@ -212,8 +212,7 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
         GLOBAL u64* hashes = out + e.out;
         u64 unit = offset / 16 + lane;
         if (left >= (1u << TILE_SHIFT) && (a & 15) == 0 && chunk_shift >= TILE_SHIFT) {
-            // In halves of 64 bits, as they are used: words that are put together later are loaded twice by this compiler,
-            // and then the kernel runs at half the memory's speed.
+            // In halves of 64 bits, as they are used: words that are put together later are loaded twice by this compiler.
             u64x2 x[ROWS];
 #pragma unroll
             for (int row = 0; row < ROWS; row++) x[row] = *(const GLOBAL u64x2*)(a + row * ROW + lane * 16);

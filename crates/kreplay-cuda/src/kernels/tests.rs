@@ -12,7 +12,6 @@ fn the_text_has_the_kernels_and_a_low_version() {
     // 128-bit accesses on both sides, and no call, local memory or external symbol.
     assert!(text.matches("ld.global.v4").count() >= 32, "the loads are 128 bits wide");
     assert!(text.matches("st.global.v4").count() >= 16, "the stores are 128 bits wide");
-    // A word that is loaded again halves the speed of a kernel that only reads.
     let hash = text.split_once(".entry kreplay_hash(").expect("it is there").1;
     assert_eq!(hash.matches("+3584]").count(), 1, "every 128 bits are loaded once");
     for absent in [".extern", "call", ".local", "ld.local"] {
