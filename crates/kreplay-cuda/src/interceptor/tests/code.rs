@@ -135,15 +135,7 @@ fn code_that_is_loaded_within_a_launch_keeps_nobody_waiting() {
     load();
     let mut argument = data;
     let mut arguments = [(&raw mut argument).cast::<c_void>()];
-    let parameters = LaunchKernelParams {
-        function: first,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        shared: 0,
-        stream: Stream::NULL,
-        arguments: arguments.as_mut_ptr(),
-        extra: std::ptr::null_mut(),
-    };
+    let parameters = one_block(first, Stream::NULL, &mut arguments);
     std::thread::scope(|scope| {
         let program = &program;
         // The window of this launch is open while its last pass loads code; the other thread tells of variables meanwhile.

@@ -59,6 +59,19 @@ impl Filter for ByName {
 struct AsPlanned;
 impl Policy for AsPlanned {}
 
+/// The parameters of a launch of one block of a warp. The arguments must outlive the call.
+fn one_block(function: Function, stream: Stream, arguments: &mut [*mut c_void]) -> LaunchKernelParams {
+    LaunchKernelParams {
+        function,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        shared: 0,
+        stream,
+        arguments: arguments.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+    }
+}
+
 /// A program under the interceptor.
 struct Program {
     interceptor: Interceptor,
@@ -157,15 +170,7 @@ impl Program {
     /// Launches a kernel of one pointer; the program's own launch runs in between.
     fn launch(&self, function: Function, name: &str, mut argument: u64, stream: Stream, status: i32) {
         let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        let parameters = LaunchKernelParams {
-            function,
-            grid: [1, 1, 1],
-            block: [32, 1, 1],
-            shared: 0,
-            stream,
-            arguments: arguments.as_mut_ptr(),
-            extra: std::ptr::null_mut(),
-        };
+        let parameters = one_block(function, stream, &mut arguments);
         self.call(cbid::LAUNCH_KERNEL, name, &parameters, || {
             if status == 0 {
                 let config = LaunchConfig {

@@ -29,15 +29,7 @@ fn a_launch_that_is_not_selected_is_only_looked_up() {
         let symbol = CString::new("boring_often").expect("no NUL");
         let mut argument = data;
         let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        let parameters = LaunchKernelParams {
-            function,
-            grid: [1; 3],
-            block: [32, 1, 1],
-            shared: 0,
-            stream: Stream::NULL,
-            arguments: arguments.as_mut_ptr(),
-            extra: std::ptr::null_mut(),
-        };
+        let parameters = one_block(function, Stream::NULL, &mut arguments);
         let once = || program.quiet_call(cbid::LAUNCH_KERNEL, &symbol, &parameters);
         // The first launch finds the kernel's name.
         once();
@@ -144,15 +136,7 @@ fn a_call_that_was_under_way_when_the_command_went_leaves_the_gate() {
     let function = increment("boring_at_the_end");
     let mut argument = data;
     let mut arguments = [(&raw mut argument).cast::<c_void>()];
-    let parameters = LaunchKernelParams {
-        function,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        shared: 0,
-        stream: Stream::NULL,
-        arguments: arguments.as_mut_ptr(),
-        extra: std::ptr::null_mut(),
-    };
+    let parameters = one_block(function, Stream::NULL, &mut arguments);
     program.call(cbid::LAUNCH_KERNEL, "boring_at_the_end", &parameters, || {
         program.interceptor.alive.store(false, Ordering::Relaxed);
         0
