@@ -172,7 +172,9 @@ impl Sampler for Fake {
         }
         let mut at = world.sampled;
         let mut first = std::mem::take(&mut world.running).then_some(world.started);
-        while at + world.interval <= world.now {
+        // Once stopped it takes no more, whenever it is decoded.
+        let until = if world.on { world.now } else { world.stopped };
+        while at + world.interval <= until {
             // The first sample of a start reaches back to the last stop.
             let end = first.take().unwrap_or(at) + world.interval;
             let (before, after) = (world.until(at), world.until(end));

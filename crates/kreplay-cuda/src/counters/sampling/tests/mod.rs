@@ -153,8 +153,10 @@ fn a_program_that_takes_its_time_fills_no_buffer() {
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 20];
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|index| {
-        // Far longer than an image lasts, in steps that the thread sees, as it would see time pass.
-        while index == 7 && !sampling.unit.is_stopped() {
+        // Far longer than an image lasts, in steps that the thread sees, as it would see time pass: it says that it stops before
+        // the device has stopped.
+        let stopped = || sampling.unit.is_stopped() && !fake.0.guarded().on;
+        while index == 7 && !stopped() {
             fake.0.guarded().now += 20_000;
             std::thread::sleep(Duration::from_micros(300));
         }
