@@ -1,7 +1,6 @@
 //! Failure inside batch windows: every fault that kernel windows are tried with, and what only batch windows can meet.
 
-mod support;
-
+use crate::support::{InLine, Scripted, add, allocate, info, launch, settings};
 use kreplay_engine::conformance::{Kernel, Log, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
 use kreplay_engine::{
@@ -10,7 +9,6 @@ use kreplay_engine::{
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use support::{InLine, Scripted, add, allocate, info, launch, settings};
 
 fn batch(passes: u32) -> Settings {
     let batch = BatchLimits { dispatches: 6, ..BatchLimits::default() };

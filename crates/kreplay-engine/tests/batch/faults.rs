@@ -1,0 +1,86 @@
+//! One fault at each call of a window.
+
+use crate::setup::batch;
+use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
+use kreplay_engine::memory_agent::{Fault, MemoryAgent};
+use kreplay_engine::{Chunk, Decline, Outcome, Range, Settings, ShadowMode, VerifyMode};
+
+/// A window of launches and operations with a fault at call `number` counted from its opening.
+fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>) {
+    let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+    let agent = rig.agent();
+    let mut world = World::new(&rig, settings.clone());
+    let (a, b) = (world.allocate(900), world.allocate(512));
+    world.launch(&Kernel::Add { at: b, value: 1 });
+    world.close_window();
+    world.log.take_dispatches();
+    agent.fail_at(number, fault);
+    world.launch(&Kernel::Add { at: a, value: 3 });
+    world.operate(&Kernel::Fill { to: Range::new(b.base, 64), value: 9 });
+    let c = world.allocate(300);
+    world.launch(&Kernel::Accumulate { from: Range::new(a.base, 800), to: b.base });
+    world.launch(&Kernel::Add { at: c, value: 1 });
+    world.close_window();
+    let calls = agent.calls();
+    let reached = calls.len() as u64 > number;
+    agent.restart_count();
+    let outcomes: Vec<Outcome> = world.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes.len(), 3);
+    if !(reached && fault == Fault::Lost) {
+        world.check(&format!("{fault:?} at call {number} of {calls:?} with {settings:?}: {outcomes:?}"));
+        world.launch(&Kernel::Add { at: b, value: 1 });
+        world.close_window();
+        world.check(&format!("the window after {fault:?} at call {number} with {settings:?}"));
+    }
+    (reached, outcomes)
+}
+
+#[test]
+fn whatever_call_fails_in_a_batch_window_memory_is_what_one_run_leaves() {
+    let mut runs = 0;
+    for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
+        for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
+            for device_reserve in [0, u64::MAX] {
+                let chunk = Chunk::new(256).unwrap();
+                let settings = Settings { verify, shadow, device_reserve, chunk, ..batch(3) };
+                for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
+                    for number in 0.. {
+                        let (reached, outcomes) = faulty(&settings, number, fault);
+                        if !reached {
+                            assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Replayed), "{outcomes:?}");
+                            break;
+                        }
+                        runs += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(runs > 500, "only {runs} faults");
+}
+
+#[test]
+fn a_pass_that_does_not_end_leaves_what_pass_0_left() {
+    for waits in [1, u32::MAX] {
+        let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+        let agent = rig.agent();
+        let mut world = World::new(&rig, batch(3));
+        let a = world.allocate(900);
+        world.launch(&Kernel::Add { at: a, value: 1 });
+        world.launch(&Kernel::Add { at: a, value: 1 });
+        agent.hang(1, waits);
+        world.close_window();
+        for record in world.log.take_dispatches() {
+            assert!(matches!(record.outcome, Outcome::Declined { reason: Decline::PassFailed, .. }), "{record:?}");
+        }
+        if waits == 1 {
+            world.check("it ended late and was put back");
+        }
+        // Its kernels are not replayed again; others go on when it has ended.
+        assert!(world.launch_apart(&Kernel::Add { at: a, value: 0 }).is_none());
+        agent.hang(1, 0);
+        world.launch_apart(&Kernel::Fill { to: a, value: 2 });
+        world.close_window();
+        assert_eq!(world.record().outcome, Outcome::Replayed);
+    }
+}

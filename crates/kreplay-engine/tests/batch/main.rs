@@ -1,0 +1,13 @@
+//! Batch windows: what goes in, what closes them, who counts, and failure at every step.
+
+mod closing;
+mod failure;
+mod faults;
+mod memory;
+mod random_programs;
+mod selection;
+mod setup;
+mod submissions;
+#[path = "../support/mod.rs"]
+mod support;
+mod threads;
