@@ -36,8 +36,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
 
-/// Contexts of the process. One thread may launch to several, and kernels of a collective wait for each other across them: no
-/// launch may be waited for then before the next one.
+/// Contexts of the process, kept by the interceptor's map of them. One thread may launch to several, and kernels of a
+/// collective wait for each other across them: no launch may be waited for then before the next one.
 pub(crate) static CONTEXTS: AtomicUsize = AtomicUsize::new(0);
 
 /// An agent: one context, seen through the driver. Cheap to clone.

@@ -10,6 +10,7 @@
 mod call;
 mod callback;
 mod context;
+mod contexts;
 mod copies;
 mod function;
 mod graphs;
@@ -31,11 +32,12 @@ pub use start::initialize_injection;
 use crate::agent::CudaAgent;
 use crate::tables::{Context, Driver};
 use context::ContextState;
+use contexts::Contexts;
 use kreplay_engine::{Counters, Process};
 use live::Live;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Makes the counters of an agent; `None` when it counts nothing.
 pub(crate) type MakeCounters = dyn Fn(&CudaAgent) -> Option<Arc<dyn AgentCounters>> + Send + Sync;
@@ -60,7 +62,7 @@ pub(crate) struct Interceptor {
     chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
     /// Whether windows hold many dispatches where the user leaves the choice.
     records: bool,
-    contexts: RwLock<HashMap<Context, Arc<ContextState>>>,
+    contexts: Contexts,
     live: Mutex<Live>,
     /// Captures that are open in the process.
     captures: AtomicU64,
@@ -92,7 +94,7 @@ impl Interceptor {
             make_counters,
             chip,
             records,
-            contexts: RwLock::default(),
+            contexts: Contexts::default(),
             live: Mutex::default(),
             captures: AtomicU64::new(0),
             surfaces: Mutex::default(),
@@ -109,32 +111,25 @@ impl Interceptor {
 
     /// What is known of a context; it is made when it was not seen before.
     fn context(&self, context: Context) -> Arc<ContextState> {
-        if let Some(known) = self.contexts.read().unwrap_or_else(PoisonError::into_inner).get(&context) {
-            return Arc::clone(known);
+        if let Some(known) = self.contexts.get(context) {
+            return known;
         }
         // Under the lock of `live`, so that a region born meanwhile is known to the new context too, and only once.
         let live = locked(&self.live);
-        let mut contexts = self.contexts.write().unwrap_or_else(PoisonError::into_inner);
-        let made = contexts.entry(context).or_insert_with(|| {
+        self.contexts.get_or_make(context, || {
             let state = ContextState::new(context);
             live.seen_from(context).for_each(|region| state.region_born(region));
-            Arc::new(state)
-        });
-        let made = Arc::clone(made);
-        crate::agent::CONTEXTS.store(contexts.len(), Ordering::Relaxed);
-        made
+            state
+        })
     }
 
     /// A context goes; what was known of it.
     fn forget_context(&self, context: Context) -> Option<Arc<ContextState>> {
-        let mut contexts = self.contexts.write().unwrap_or_else(PoisonError::into_inner);
-        let gone = contexts.remove(&context);
-        crate::agent::CONTEXTS.store(contexts.len(), Ordering::Relaxed);
-        gone
+        self.contexts.remove(context)
     }
 
     fn all_contexts(&self) -> Vec<Arc<ContextState>> {
-        self.contexts.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.contexts.all()
     }
 
     /// Whether some stream of the process is being captured.
