@@ -49,8 +49,22 @@ pub enum ClosingReason {
     Policy,
     /// Launches came that only replays can count one by one: a graph, several in one submission.
     Together,
-    /// Something came that cannot be recorded.
+    /// Memory is freed, unmapped or unregistered that what is recorded may need, and that cannot wait.
+    Freed,
+    /// Code is unloaded.
+    Unloaded,
+    /// The program begins to capture a stream.
+    Capture,
+    /// A launch came that cannot be recorded: it declines, or needs a window of its own.
+    Launch,
+    /// An operation came that reaches memory which cannot be put back: of another device or process, or nobody told of it.
+    Foreign,
+    /// An operation came of a kind that is not recorded.
     Unrecordable,
+    /// The program needs memory that the window holds.
+    Memory,
+    /// The first windows of some counters are kept short.
+    First,
     /// The program ends.
     Exit,
     /// A pass failed, a deadline expired, or the agent was lost.

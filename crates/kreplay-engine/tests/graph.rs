@@ -253,7 +253,7 @@ fn graphs_that_are_not_selected_are_recorded_only_in_open_windows() {
     let word = setup.graph(&[kernel(2), Node::Set], Setup::effect(&kernel(1), word));
     launch(&setup.engine, &info(1), 0, &setup.work(&kernel(1)));
     let word = setup.graph(&[kernel(2), Node::Impossible], Setup::effect(&kernel(1), word));
-    assert_eq!(setup.closings(), [(2, 2, ClosingReason::Unrecordable)]);
+    assert_eq!(setup.closings(), [(2, 2, ClosingReason::Launch)]);
     setup.finish();
     assert_eq!(setup.word(), word);
     assert_eq!(setup.outcomes(), [(1, Outcome::Replayed), (1, Outcome::Replayed)]);

@@ -6,6 +6,7 @@ use super::launch::window_exit;
 use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
+use kreplay_engine::ClosingReason;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,7 +60,7 @@ impl Interceptor {
                 // A window that is open would be closed later, and nothing may be allocated or waited for then.
                 for state in self.all_contexts() {
                     if let Some(driven) = state.driven() {
-                        driven.engine.close_window();
+                        driven.engine.close_window_for(ClosingReason::Capture);
                     }
                 }
                 self.captures.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +99,7 @@ impl Interceptor {
                 } else {
                     guard.failed(&self.driver.status_name("the launch", returned));
                 }
-                engine.close_window();
+                engine.close_window_for(ClosingReason::First);
                 counted();
             }
             Some(window @ Pending::Window(_)) => {

@@ -10,6 +10,9 @@ pub(super) type Ranges = Vec<(u64, u64)>;
 /// More rows than these are not taken apart.
 const MOST_ROWS: u64 = 4096;
 
+/// Why what reaches other memory than this context's is not recorded.
+pub(super) const ELSEWHERE: &str = "copy or memset of memory elsewhere";
+
 /// What a copy or memset does.
 pub(super) enum Copied {
     /// Changes device memory from device memory alone.
@@ -121,7 +124,7 @@ fn side(
         memory_kind::DEVICE | memory_kind::UNIFIED => match place(device) {
             Place::Device => (device, true),
             Place::Host if kind == memory_kind::UNIFIED => (device, false),
-            Place::Host | Place::Elsewhere => return Err("copy of memory elsewhere"),
+            Place::Host | Place::Elsewhere => return Err(ELSEWHERE),
         },
         _ => return Err("array copy"),
     };
@@ -135,7 +138,7 @@ fn side(
 /// What a memset does: rows where it is not one piece.
 pub(super) fn sets(p: &SetNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
     if place(p.to) != Place::Device {
-        return Err("memset of memory elsewhere");
+        return Err(ELSEWHERE);
     }
     let element = u8::try_from(p.element).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4));
     let Some(element) = element else { return Err("memset of an unknown element size") };

@@ -1,6 +1,6 @@
 //! Copies, sets and whatever else touches memory outside launches.
 
-use super::copies::{Copied, Place, copies, one_plane, sets};
+use super::copies::{Copied, ELSEWHERE, Place, copies, one_plane, sets};
 use super::ids::{From, Written};
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
@@ -33,6 +33,7 @@ impl Interceptor {
             let operation = match &kind {
                 _ if state.context != data.context => Operation::Elsewhere,
                 Kind::Reads => Operation::Reads,
+                Kind::Foreign => Operation::Foreign,
                 Kind::Other => Operation::Other,
                 Kind::Within | Kind::Upload(_) | Kind::Set(_) | Kind::Rows(_) => Operation::Repeatable(&mut work),
             };
@@ -51,6 +52,7 @@ impl Interceptor {
         let rows = |copied: Result<Copied, &'static str>| match copied {
             Ok(Copied::ToHost(_)) => Kind::Reads,
             Ok(copied) => Kind::Rows(copied),
+            Err(ELSEWHERE) => Kind::Foreign,
             Err(_) => Kind::Other,
         };
         let place = |address| self.place(address);
@@ -60,7 +62,7 @@ impl Interceptor {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<SetParams>().read() };
                 // Memory of the host is nothing that may be written again.
-                if locked(&self.live).is_device(p.to) { Kind::Set(element) } else { Kind::Other }
+                if locked(&self.live).is_device(p.to) { Kind::Set(element) } else { Kind::Foreign }
             }
             Written::Copy(from) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
@@ -71,7 +73,7 @@ impl Interceptor {
                     (true, false, From::Host | From::Anywhere) => Kind::Upload(from),
                     (false, true, From::Anywhere) => Kind::Reads,
                     // Between two places on the host, or memory that nobody told of.
-                    _ => Kind::Other,
+                    _ => Kind::Foreign,
                 }
             }
             Written::Rectangle(element) => {
@@ -107,7 +109,8 @@ impl Interceptor {
                 // SAFETY: as above.
                 rows(copies(&unsafe { p.read() }, &place))
             }
-            Written::Peer | Written::Unknown => Kind::Other,
+            Written::Peer => Kind::Foreign,
+            Written::Unknown => Kind::Other,
         }
     }
 
@@ -148,7 +151,7 @@ impl Interceptor {
             Kind::Rows(Copied::Upload(rows)) => {
                 Some(CudaWork::All(rows.iter().map(|(to, from, bytes)| upload(*to, *from, *bytes)).collect()))
             }
-            Kind::Reads | Kind::Other | Kind::Rows(Copied::ToHost(_)) => None,
+            Kind::Reads | Kind::Foreign | Kind::Other | Kind::Rows(Copied::ToHost(_)) => None,
         }
     }
 }
@@ -172,6 +175,8 @@ enum Kind {
     Set(u8),
     /// Copies or fills row by row.
     Rows(Copied),
+    /// Reaches memory that is not this context's, or that nobody told of.
+    Foreign,
     /// Anything else.
     Other,
 }

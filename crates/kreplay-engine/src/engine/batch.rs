@@ -28,6 +28,8 @@ pub enum Operation<'a, W> {
     Reads,
     /// Belongs to another device, or only waits: neither memory nor counters of this agent know of it.
     Elsewhere,
+    /// Reaches memory that cannot be put back. It runs outside of every window.
+    Foreign,
     /// Anything else. It runs outside of every window.
     Other,
 }
@@ -56,12 +58,17 @@ impl<A: Agent> Engine<A> {
             return RunGuard::new(self.gate.share());
         }
         let hold = self.gate.share();
+        let mut reason = ClosingReason::Unrecordable;
         match (self.open_batch_now(), operation) {
             (OpenBatch::Nothing, _) | (_, Operation::Elsewhere) => return RunGuard::new(hold),
             // Pass 0 may be counted as it runs, and a copy within a fence would be counted with it.
             (OpenBatch::Recording, Operation::Reads) if self.counts_own_launches() => return self.beside(hold),
             (OpenBatch::Recording, Operation::Reads) => return RunGuard::new(hold),
             (OpenBatch::InLine, _) => return self.beside(hold),
+            (OpenBatch::Recording, Operation::Foreign) => {
+                reason = ClosingReason::Foreign;
+                drop(hold);
+            }
             (OpenBatch::Recording, Operation::Other) => drop(hold),
             (OpenBatch::Recording, Operation::Repeatable(record)) => {
                 if let Some(turn) = self.turn()
@@ -74,7 +81,7 @@ impl<A: Agent> Engine<A> {
                 drop(hold);
             }
         }
-        self.outside(ClosingReason::Unrecordable)
+        self.outside(reason)
     }
 
     /// The program frees a region. While a batch window is open the recorded work needs its memory: the free is held
@@ -99,7 +106,12 @@ impl<A: Agent> Engine<A> {
     /// Closes the batch window that is open, if one is: it is replayed now. For an interceptor that knows of something
     /// that must not fall into a window, and for the end of a part of the program.
     pub fn close_window(&self) {
-        self.close_batch(ClosingReason::Unrecordable);
+        self.close_window_for(ClosingReason::Unrecordable);
+    }
+
+    /// As [`Engine::close_window`], where the interceptor can say why.
+    pub fn close_window_for(&self, reason: ClosingReason) {
+        self.close_batch(reason);
     }
 
     /// Whether launches that are not selected take up room in a window.
@@ -161,7 +173,7 @@ impl<A: Agent> Engine<A> {
             Ok(judged) if judged.passes > 1 && !judged.until && !info.traits.own_window => judged.passes,
             _ => {
                 let policy = judged.is_ok() && !info.traits.own_window;
-                self.close_batch(if policy { ClosingReason::Policy } else { ClosingReason::Unrecordable });
+                self.close_batch(if policy { ClosingReason::Policy } else { ClosingReason::Launch });
                 return Ok(None);
             }
         };
@@ -169,7 +181,7 @@ impl<A: Agent> Engine<A> {
         let work = match make() {
             Ok(work) => work,
             Err(reason) => {
-                self.close_batch(ClosingReason::Unrecordable);
+                self.close_batch(ClosingReason::Launch);
                 return Err(reason.into());
             }
         };
@@ -283,7 +295,7 @@ impl<A: Agent> Engine<A> {
             return Decision::Recorded(RunGuard::recorded(hold, turn, Arc::clone(self), None));
         }
         drop(hold);
-        self.close_batch(full.unwrap_or(ClosingReason::Unrecordable));
+        self.close_batch(full.unwrap_or(ClosingReason::Launch));
         self.run()
     }
 

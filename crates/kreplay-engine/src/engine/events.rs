@@ -40,7 +40,7 @@ impl<A: Agent> Engine<A> {
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
         // What a batch window recorded may need it.
         if lock(&self.inventory).is_in_batch(base) {
-            self.close_or_spoil();
+            self.close_or_spoil(ClosingReason::Freed);
         }
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
@@ -68,7 +68,7 @@ impl<A: Agent> Engine<A> {
 
     /// A code object is about to be unloaded: its variables are gone. Waits like [`Engine::region_retire`].
     pub fn code_unloaded(&self, code: u64) {
-        self.close_or_spoil();
+        self.close_or_spoil(ClosingReason::Unloaded);
         let gone = self.change(|inventory| inventory.code_unloaded(code));
         self.gone(&gone);
     }
@@ -85,14 +85,14 @@ impl<A: Agent> Engine<A> {
 
     /// Memory goes away that a window which records still needs. From within an operation of this thread the window cannot
     /// be closed.
-    fn close_or_spoil(&self) {
+    fn close_or_spoil(&self, reason: ClosingReason) {
         if self.open_batch_now() != OpenBatch::Recording {
             return;
         }
         if self.gate.entered() {
             self.spoil_batch();
         } else {
-            self.close_batch(ClosingReason::Unrecordable);
+            self.close_batch(reason);
         }
     }
 

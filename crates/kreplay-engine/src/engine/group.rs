@@ -51,7 +51,7 @@ impl<A: Agent> Engine<A> {
             };
             self.declined(id, start, info, self.plan.passes.len() as u32, Phases::default(), refusal);
         }
-        self.unseen(self.outside(ClosingReason::Unrecordable))
+        self.unseen(self.outside(ClosingReason::Launch))
     }
 
     /// Records all of them, or none; then the place of the one that refused, where it is one, and why.

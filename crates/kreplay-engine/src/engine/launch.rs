@@ -105,7 +105,7 @@ impl<A: Agent> Engine<A> {
 
     /// The program's own launch, as it is, outside windows. What it writes is not seen.
     pub(super) fn run(self: &Arc<Self>) -> Decision<A> {
-        Decision::Run(self.unseen(self.outside(ClosingReason::Unrecordable)))
+        Decision::Run(self.unseen(self.outside(ClosingReason::Launch)))
     }
 
     /// The guard is of a launch whose writes are not seen.
@@ -182,7 +182,7 @@ impl<A: Agent> Engine<A> {
                 return Ok(alone);
             }
             drop(alone);
-            self.close_batch(ClosingReason::Unrecordable);
+            self.close_batch(ClosingReason::Launch);
         }
         Err(Refusal::new(Decline::DrainTimeout, "the other threads' windows leave no time between them"))
     }

@@ -160,7 +160,7 @@ impl<A: Agent> Engine<A> {
         if self.gate.owned() {
             return 0;
         }
-        self.close_recording(ClosingReason::Unrecordable);
+        self.close_recording(ClosingReason::Memory);
         let _hold = self.gate.share();
         let freed = lock(&self.shadow).release_all();
         self.process.staging.trim(self.description.id);

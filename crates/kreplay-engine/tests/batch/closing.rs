@@ -53,7 +53,16 @@ fn what_cannot_be_recorded_closes_the_window_before_it_runs() {
     // Not selected, and not to be replayed.
     let special = DispatchInfo { traits: Traits { collective: true, ..Traits::default() }, ..info(2) };
     assert!(matches!(setup.engine.dispatch(&special, || panic!("not recorded")), Decision::Run(_)));
-    assert_eq!(setup.closings(), [(1, 0, ClosingReason::Unrecordable); 6]);
+    // Memory that cannot be put back, a capture, memory that the program needs.
+    setup.launch(1);
+    drop(setup.engine.memory_operation(Operation::Foreign));
+    setup.launch(1);
+    setup.engine.close_window_for(ClosingReason::Capture);
+    setup.launch(1);
+    assert!(setup.engine.release_idle() > 0);
+    use ClosingReason::{Capture, Foreign, Freed, Launch, Memory, Unloaded, Unrecordable};
+    let reasons = [Unrecordable, Freed, Unloaded, Launch, Launch, Launch, Foreign, Capture, Memory];
+    assert_eq!(setup.closings(), reasons.map(|reason| (1, 0, reason)));
     // Reading closes nothing; a repeatable operation is recorded; one that turns out not to be is not.
     setup.launch(1);
     drop(setup.engine.memory_operation(Operation::Reads));
@@ -61,10 +70,10 @@ fn what_cannot_be_recorded_closes_the_window_before_it_runs() {
     drop(setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone()))));
     setup.launch(1);
     drop(setup.engine.memory_operation(Operation::Repeatable(&mut || None)));
-    assert_eq!(setup.closings()[6..], [(2, 1, ClosingReason::Unrecordable)]);
+    assert_eq!(setup.closings()[reasons.len()..], [(2, 1, ClosingReason::Unrecordable)]);
     setup.launch(1);
     setup.engine.finish(Instant::now() + Duration::from_secs(20));
     assert_eq!(setup.closings().last(), Some(&(1, 0, ClosingReason::Exit)));
-    assert_eq!(setup.word(), before + 9);
+    assert_eq!(setup.word(), before + 12);
     assert_eq!((setup.agent.usage().device, setup.agent.usage().host), (0, 0));
 }

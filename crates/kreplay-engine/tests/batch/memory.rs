@@ -41,7 +41,7 @@ fn what_no_recorded_work_needs_is_freed_without_closing_the_window() {
     assert!(setup.engine.region_retire(0x10).is_none(), "nothing is there");
     setup.launch(1);
     setup.engine.finish(Instant::now() + Duration::from_secs(20));
-    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Unrecordable), (1, 0, ClosingReason::Exit)]);
+    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Freed), (1, 0, ClosingReason::Exit)]);
     assert!(setup.log.take_dispatches().iter().all(|record| record.divergence.is_none()));
 }
 
@@ -63,6 +63,6 @@ fn memory_of_the_host_is_put_back_by_kernel_windows_only() {
     launch(&setup.engine, &own, 0, &add(host, 2)).expect("a kernel window");
     setup.engine.finish(Instant::now() + Duration::from_secs(20));
     assert_eq!(setup.agent.with_memory(|memory| memory.load(host.base)), 42);
-    assert_eq!(setup.closings(), [(2, 0, ClosingReason::Unrecordable), (1, 0, ClosingReason::Done)]);
+    assert_eq!(setup.closings(), [(2, 0, ClosingReason::Launch), (1, 0, ClosingReason::Done)]);
     assert!(setup.log.take_dispatches().iter().all(|record| record.divergence.is_none()));
 }

@@ -90,7 +90,7 @@ fn only_limits_policies_and_the_end_close_it() {
     assert_eq!(setup.closings(), [], "it is open all the time");
     let graph = DispatchInfo { traits: Traits { decline: Some(Decline::GraphLaunch), ..Traits::default() }, ..info(9) };
     setup.launch(&graph);
-    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Unrecordable)]);
+    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Launch)]);
     setup.launch(&info(1));
     setup.finish();
     assert_eq!(setup.closings()[1..], [(1, 0, ClosingReason::Exit)]);

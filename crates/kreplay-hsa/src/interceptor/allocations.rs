@@ -20,7 +20,7 @@ use super::held_frees::{self, Held};
 use super::state::{Backend, backend};
 use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
 use crate::agent::PoolInfo;
-use kreplay_engine::{Range, Region, RegionKind, Retired, Writers};
+use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Retired, Writers};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -312,7 +312,7 @@ fn make_room(backend: &Backend, pool: Pool) -> bool {
     let Some(unit) = backend.unit(pool.owner) else { return false };
     let held = !backend.allocations.held().is_empty();
     if held {
-        unit.engine.close_window();
+        unit.engine.close_window_for(ClosingReason::Memory);
     }
     unit.engine.release_idle() != 0 || held
 }
