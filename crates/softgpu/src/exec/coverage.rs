@@ -99,23 +99,7 @@ const NOT_EXECUTED: &str = "
 
 #[test]
 fn every_instruction_is_executed_or_listed() {
-    let families = [
-        Family::Sop1,
-        Family::Sop2,
-        Family::Sopk,
-        Family::Sopc,
-        Family::Sopp,
-        Family::Smem,
-        Family::Vop1,
-        Family::Vop2,
-        Family::Vopc,
-        Family::Vop3,
-        Family::Vop3p,
-        Family::Ds,
-        Family::Flat,
-        Family::Mubuf,
-    ];
-    let missing: Vec<&str> = families
+    let missing: Vec<&str> = Family::ALL
         .into_iter()
         .flat_map(|family| table::rows_of(family).iter().filter(move |row| !is_executed(family, row)))
         .map(|row| row.name)

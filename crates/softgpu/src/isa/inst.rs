@@ -24,6 +24,26 @@ pub enum Family {
     Mubuf,
 }
 
+impl Family {
+    /// All of them, in the order of the declaration.
+    pub const ALL: [Family; 14] = [
+        Family::Sop1,
+        Family::Sop2,
+        Family::Sopk,
+        Family::Sopc,
+        Family::Sopp,
+        Family::Smem,
+        Family::Vop1,
+        Family::Vop2,
+        Family::Vopc,
+        Family::Vop3,
+        Family::Vop3p,
+        Family::Ds,
+        Family::Flat,
+        Family::Mubuf,
+    ];
+}
+
 /// How a vector ALU instruction is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {

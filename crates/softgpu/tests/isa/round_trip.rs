@@ -75,22 +75,7 @@ fn the_corpus_has_every_instruction_of_the_tables() {
     let lines: Vec<&str> = include_str!("corpus.s").lines().filter(|line| !line.starts_with("//")).collect();
     let instructions = decode_all(&assemble(assembler, &lines.join("\n")));
     let mut missing = Vec::new();
-    for family in [
-        Family::Sop1,
-        Family::Sop2,
-        Family::Sopk,
-        Family::Sopc,
-        Family::Sopp,
-        Family::Smem,
-        Family::Vop1,
-        Family::Vop2,
-        Family::Vopc,
-        Family::Vop3,
-        Family::Vop3p,
-        Family::Ds,
-        Family::Flat,
-        Family::Mubuf,
-    ] {
+    for family in Family::ALL {
         for row in table::rows_of(family) {
             let there = instructions.iter().any(|inst| inst.family == family && inst.op == row.code);
             if !there {

@@ -185,14 +185,16 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A global address for an atomic: mapped, writable, and aligned, or the access faults.
-fn global(cx: &mut Cx<'_>, address: u64, bytes: u64) -> Result<*mut u8, Stop> {
+/// A global word for an atomic: mapped, writable, and aligned for both sides, or the access faults.
+fn global<T>(cx: &mut Cx<'_>, address: u64) -> Result<*mut T, Stop> {
+    let bytes = size_of::<T>() as u64;
+    let misaligned = Stop::Bad(BadAddress { address, bytes, write: true });
     if !address.is_multiple_of(bytes) {
-        return Err(Stop::Bad(BadAddress { address, bytes, write: true }));
+        return Err(misaligned);
     }
-    let at = cx.maps.at(address, bytes, true)?;
+    let at = cx.maps.at(address, bytes, true)?.cast::<T>();
     cx.maps.announce(address, bytes);
-    Ok(at)
+    if at.is_aligned() { Ok(at) } else { Err(misaligned) }
 }
 
 fn one32(
@@ -206,20 +208,10 @@ fn one32(
 ) -> Result<u32, Stop> {
     match a.space(address) {
         Space::Global => {
-            let at = global(cx, address, 4)?;
-            if !at.cast::<u32>().is_aligned() {
-                return Err(Stop::Bad(BadAddress { address, bytes: 4, write: true }));
-            }
+            let at = global(cx, address)?;
             // SAFETY: `at` is valid for four bytes, may be written, and is aligned.
-            let memory = unsafe { AtomicU32::from_ptr(at.cast()) };
-            let mut old = memory.load(Ordering::Relaxed);
-            loop {
-                let new = op.apply32(old, data, second);
-                match memory.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                    Ok(_) => return Ok(old),
-                    Err(now) => old = now,
-                }
-            }
+            let memory = unsafe { AtomicU32::from_ptr(at) };
+            Ok(memory.update(Ordering::AcqRel, Ordering::Relaxed, |old| op.apply32(old, data, second)))
         }
         Space::Lds => {
             let old = read_lds(cx, address as u32, 4);
@@ -249,20 +241,10 @@ fn one64(
 ) -> Result<u64, Stop> {
     match a.space(address) {
         Space::Global => {
-            let at = global(cx, address, 8)?;
-            if !at.cast::<u64>().is_aligned() {
-                return Err(Stop::Bad(BadAddress { address, bytes: 8, write: true }));
-            }
+            let at = global(cx, address)?;
             // SAFETY: `at` is valid for eight bytes, may be written, and is aligned.
-            let memory = unsafe { AtomicU64::from_ptr(at.cast()) };
-            let mut old = memory.load(Ordering::Relaxed);
-            loop {
-                let new = op.apply64(old, data, second);
-                match memory.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                    Ok(_) => return Ok(old),
-                    Err(now) => old = now,
-                }
-            }
+            let memory = unsafe { AtomicU64::from_ptr(at) };
+            Ok(memory.update(Ordering::AcqRel, Ordering::Relaxed, |old| op.apply64(old, data, second)))
         }
         Space::Lds => Ok(lds64(cx, address as u32, op, data, second)),
         Space::Private => {
