@@ -17,25 +17,25 @@ use super::recording::{ConnectionId, Event, Events};
 const FIRST_WORDS: Duration = Duration::from_secs(10);
 
 /// Serves one connection until it closes. Errors become complaints: they harm nobody but this connection.
-pub(super) fn receive(number: u64, stream: UnixStream, settings: &Settings, events: &Events) {
+pub(super) fn receive(number: u64, mut stream: UnixStream, settings: &Settings, events: &Events) {
     let id = ConnectionId(number);
     // Once the recording thread is gone nobody is left to tell.
-    match greet(stream) {
-        Ok(Some((hello, reader, stream))) => {
+    match greet(&mut stream) {
+        Ok(Some((hello, reader))) => {
             let end = serve(id, &hello, reader, stream, settings, events);
             let _ = events.send(Event::Closed { id, end });
         }
         Ok(None) => {}
         Err(error) => {
+            // The connection is still open: the process that is let go may be the program's last, and what is said after
+            // the program's end is heard by nobody.
             let _ = events.send(Event::Complaint(format!("a process could not be profiled: {error}")));
         }
     }
 }
 
-type Greeted = (Hello, FrameReader<UnixStream>, UnixStream);
-
 /// The first words. `Ok(None)`: somebody connected and said nothing.
-fn greet(mut stream: UnixStream) -> Result<Option<Greeted>, ReceiveError> {
+fn greet(stream: &mut UnixStream) -> Result<Option<(Hello, FrameReader<UnixStream>)>, ReceiveError> {
     stream.set_read_timeout(Some(FIRST_WORDS))?;
     // Ours goes first, so that a library of another version can tell what is wrong.
     stream.write_all(&preamble())?;
@@ -47,7 +47,7 @@ fn greet(mut stream: UnixStream) -> Result<Option<Greeted>, ReceiveError> {
     check_preamble(&theirs)?;
     let mut reader = FrameReader::new(stream.try_clone()?);
     match reader.next_message()? {
-        Some(FromLibrary::Hello(hello)) => Ok(Some((hello, reader, stream))),
+        Some(FromLibrary::Hello(hello)) => Ok(Some((hello, reader))),
         Some(_) => Err(std::io::Error::other("its first message was no hello").into()),
         None => Ok(None),
     }
@@ -105,5 +105,30 @@ fn pass_on(id: ConnectionId, hello: &Hello, mut reader: FrameReader<UnixStream>,
                 return ProcessEnd::Lost;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kreplay_protocol::PROTOCOL_VERSION;
+
+    #[test]
+    fn a_stranger_is_let_go_once_the_complaint_is_on_its_way() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (events, received) = mpsc::sync_channel(0);
+        let thread = std::thread::spawn(move || receive(0, ours, &Settings::default(), &events));
+        let mut other = preamble();
+        other[8..12].copy_from_slice(&(PROTOCOL_VERSION + 1).to_le_bytes());
+        theirs.write_all(&other).unwrap();
+        theirs.read_exact(&mut other).unwrap();
+        // Nobody takes the complaint yet. That the connection stays open shows only while it is waited for.
+        theirs.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let early = theirs.read(&mut other).map_err(|error| error.kind());
+        assert_eq!(early, Err(std::io::ErrorKind::WouldBlock));
+        let Ok(Event::Complaint(text)) = received.recv() else { panic!("no complaint") };
+        assert!(text.contains("come from different versions"), "{text}");
+        thread.join().unwrap();
+        assert_eq!(theirs.read(&mut other).unwrap(), 0);
     }
 }
