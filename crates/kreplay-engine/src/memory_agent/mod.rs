@@ -8,10 +8,16 @@
 //! It panics when it is asked to touch memory that is not live, or to free something twice: that is an engine's bug.
 
 mod agent;
+mod builder;
+mod control;
 mod faults;
 mod memory;
+mod program;
 mod queues;
+mod seam;
 
-pub use agent::{Builder, MemoryAgent, Usage};
+pub use agent::MemoryAgent;
+pub use builder::Builder;
+pub use control::Usage;
 pub use faults::{Call, Fault};
 pub use memory::{Memory, Work};
