@@ -311,6 +311,15 @@ pub trait Agent: Send + Sync + 'static {
         false
     }
 
+    /// Whether what the program has freed within the open window is still mapped where it was, as
+    /// [`region_lingers`](crate::Engine::region_lingers) promised. Asked before a window is replayed.
+    ///
+    /// # Errors
+    /// What may be gone. The window is not replayed then.
+    fn kept(&self) -> Result<(), AgentError> {
+        Ok(())
+    }
+
     /// Bytes of host memory that recorded work holds: arguments, saved sources.
     fn work_bytes(&self, work: &Self::Work) -> u64 {
         let _ = work;

@@ -28,7 +28,7 @@
 //! memory operations, recorded as they go by ([`Decision::Recorded`], [`Engine::memory_operation`]); when it closes the
 //! engine replays the list for the further passes and puts pass 0's *post* image back. It closes when it is full
 //! ([`BatchLimits`]; within them the engine chooses its length from what windows cost), before anything that cannot be
-//! recorded ([`Engine::operation`], a free that is not held back), and at the program's end. Where the counters cannot
+//! recorded ([`Engine::operation`], a free that is neither held back nor lingers), and at the program's end. Where the counters cannot
 //! count the program's own launches ([`Counters::counts_program_queues`]), they count replays only. Where they can, a
 //! single pass needs no replay: such a batch window counts in line, takes no snapshot, records nothing, and goes on
 //! whatever the program does with memory.

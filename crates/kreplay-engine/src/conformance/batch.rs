@@ -1,7 +1,12 @@
 //! Batch windows on the agent.
 
 use super::{Kernel, Rig, World};
-use crate::{BatchLimits, ClosingReason, Outcome, Range, Settings, ShadowMode, VerifyMode, WindowKind, WindowMode};
+use crate::{
+    BatchLimits, ClosingReason, Outcome, Range, Region, RegionKind, Settings, ShadowMode, VerifyMode, WindowKind,
+    WindowMode, Writers,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(super) fn batch(passes: u32) -> Settings {
     let batch = BatchLimits { dispatches: 6, ..BatchLimits::default() };
@@ -71,6 +76,113 @@ pub fn memory_born_within_a_batch_window_keeps_its_content<R: Rig>(rig: &R) {
     world.check("the window after it");
     assert_eq!(world.record().outcome, Outcome::Replayed);
     assert_eq!(world.record().divergence, None);
+}
+
+/// Memory is given back to its pool within the window, and allocated again: at the same place, at a part of it, and across
+/// what was given back and what the window's start did not know.
+pub fn memory_given_back_within_a_batch_window_is_put_back_for_each_pass<R: Rig>(rig: &R) {
+    for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
+        for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
+            let mut world = World::new(rig, Settings { verify, shadow, ..batch(3) });
+            if !world.observes() {
+                println!("skipped: this agent does not compare on the device");
+                return;
+            }
+            let when = format!("{verify:?} {shadow:?}");
+            let out = world.allocate(8192);
+            let pool = world.pool(32 << 10);
+            let at = |from: u64, bytes: u64| Range::new(pool.base + from, bytes);
+            let over = Arc::new(AtomicU32::new(0));
+            let ended = || {
+                let over = Arc::clone(&over);
+                move || {
+                    over.fetch_add(1, Ordering::Relaxed);
+                }
+            };
+            for round in 0..3u32 {
+                let (first, second) = (at(0, 8192), at(8192, 4096));
+                world.allocate_within(first);
+                world.allocate_within(second);
+                world.launch(&Kernel::Fill { to: first, value: 7 + round });
+                world.launch(&Kernel::Fill { to: second, value: 9 });
+                world.close_window();
+                // In place, and accumulating: what a pass leaves is seen by the next, unless it is put back.
+                world.launch(&Kernel::Add { at: first, value: 3 });
+                world.launch(&Kernel::Accumulate { from: first, to: out.base });
+                world.give_back(first, ended());
+                assert_eq!(over.load(Ordering::Relaxed), round * 4, "{when}: its window is open");
+                // The same place, with what was left there.
+                world.allocate_within(first);
+                world.launch(&Kernel::Add { at: first, value: 5 });
+                world.launch(&Kernel::Accumulate { from: first, to: out.base + 4 });
+                world.give_back(first, ended());
+                world.give_back(second, ended());
+                // A part of it, and one that begins in it and ends where nothing was.
+                let (part, across) = (at(1024, 2048), at(6144, 10 << 10));
+                world.allocate_within(part);
+                world.allocate_within(across);
+                world.launch(&Kernel::Add { at: part, value: 11 });
+                world.operate(&Kernel::Fill { to: across, value: round });
+                world.check(&when);
+                world.close_window();
+                assert_eq!(over.load(Ordering::Relaxed), round * 4 + 3, "{when}: the window is over");
+                world.check(&when);
+                world.launch(&Kernel::Add { at: across, value: 1 });
+                world.launch(&Kernel::Accumulate { from: across, to: out.base + 8 });
+                world.close_window();
+                world.check(&when);
+                world.give_back(part, ended());
+                assert_eq!(over.load(Ordering::Relaxed), round * 4 + 4, "{when}: no window needs it");
+                world.give_back(across, || ());
+                let records = world.log.take_dispatches();
+                assert_eq!(records.len(), 9, "{when}");
+                for record in &records {
+                    assert_eq!(record.outcome, Outcome::Replayed, "{when}: {record:?}");
+                    assert_eq!(record.divergence, None, "{when}: {record:?}");
+                }
+            }
+            let windows = world.log.windows();
+            assert!(windows.iter().all(|window| window.closing != ClosingReason::Freed), "{when}: {windows:?}");
+        }
+    }
+}
+
+/// The test above can fail: without restores later passes do other work.
+pub fn memory_given_back_and_not_put_back_is_noticed<R: Rig>(rig: &R) {
+    let mut world = World::new(rig, Settings { skip_restore_for_tests: true, ..batch(3) });
+    if !world.observes() {
+        println!("skipped: this agent does not compare on the device");
+        return;
+    }
+    let pool = world.pool(4096);
+    world.allocate_within(pool);
+    world.launch(&Kernel::Fill { to: pool, value: 1 });
+    world.close_window();
+    world.launch(&Kernel::Add { at: pool, value: 1 });
+    world.give_back(pool, || ());
+    world.allocate_within(pool);
+    world.launch(&Kernel::Add { at: pool, value: 2 });
+    world.close_window();
+    assert!(world.record().divergence.is_some());
+}
+
+/// Memory that is given back and that another agent gets within the window: replays may not write it any more.
+pub fn memory_that_goes_to_somebody_else_ends_the_window<R: Rig>(rig: &R) {
+    let mut world = World::new(rig, batch(3));
+    if !world.observes() {
+        println!("skipped: this agent does not compare on the device");
+        return;
+    }
+    let pool = world.pool(4096);
+    world.allocate_within(pool);
+    world.launch(&Kernel::Add { at: pool, value: 1 });
+    world.give_back(pool, || ());
+    let elsewhere = Range::new(pool.base + 2048, 1024);
+    world.engine.region_born(Region { range: elsewhere, kind: RegionKind::Imported, writers: Writers::Others });
+    let windows = world.log.windows();
+    assert_eq!(windows.iter().map(|window| window.closing).collect::<Vec<_>>(), [ClosingReason::Freed]);
+    assert_eq!(world.record().outcome, Outcome::Replayed);
+    drop(world.engine.region_retire(elsewhere.base));
 }
 
 /// A later pass writes where pass 0 did not.

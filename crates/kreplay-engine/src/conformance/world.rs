@@ -35,6 +35,8 @@ pub struct World<'a, R: Rig> {
 #[derive(Default)]
 struct Model {
     live: BTreeMap<u64, Vec<u8>>,
+    /// Of these, pools by base: what is allocated within.
+    pools: BTreeMap<u64, BTreeMap<u64, u64>>,
 }
 
 impl Model {
@@ -127,6 +129,35 @@ impl<'a, R: Rig> World<'a, R> {
         self.model.live.remove(&range.base);
     }
 
+    /// Memory of a pool, of which the engine is told nothing yet.
+    pub fn pool(&mut self, bytes: u64) -> Range {
+        let base = self.allocate_unseen(bytes);
+        self.model.pools.insert(base, BTreeMap::new());
+        Range::new(base, bytes)
+    }
+
+    /// The program allocates a part of a pool. What it holds is what was left there.
+    pub fn allocate_within(&mut self, range: Range) {
+        let content = self.rig.read(range);
+        self.model_write(range.base, &content);
+        let (_, allocated) = self.model.pools.range_mut(..=range.base).next_back().expect("a pool");
+        allocated.insert(range.base, range.bytes);
+        self.engine.region_born(Region { range, kind: RegionKind::Pool, writers: Writers::Seen });
+    }
+
+    /// The program gives a part of a pool back, the engine being told first. `over` is called when no replay needs it.
+    pub fn give_back(&mut self, range: Range, over: impl FnOnce() + Send + 'static) {
+        match self.engine.region_lingers(range.base, Box::new(over)) {
+            Ok(retired) => drop(retired),
+            Err(over) => {
+                drop(self.engine.region_retire(range.base).expect("the engine knows it"));
+                over();
+            }
+        }
+        let (_, allocated) = self.model.pools.range_mut(..=range.base).next_back().expect("a pool");
+        allocated.remove(&range.base);
+    }
+
     /// The program writes through its API.
     pub fn write(&mut self, range: Range, bytes: &[u8]) {
         let guard = self.engine.operation();
@@ -201,15 +232,19 @@ impl<'a, R: Rig> World<'a, R> {
 
     /// Panics when memory is not what the model says, but for the hidden word.
     pub fn check(&self, when: &str) {
-        for (base, expected) in self.model.live.iter().filter(|(base, _)| **base != self.hidden) {
-            let found = self.rig.read(Range::new(*base, expected.len() as u64));
-            if let Some(at) = (0..expected.len()).find(|at| found[*at] != expected[*at]) {
-                panic!(
-                    "{when}: byte {at} of {} at {base:#x} is {:#x}, not {:#x}",
-                    expected.len(),
-                    found[at],
-                    expected[at]
-                );
+        for (base, held) in self.model.live.iter().filter(|(base, _)| **base != self.hidden) {
+            let parts = match self.model.pools.get(base) {
+                Some(allocated) => allocated.iter().map(|(part, bytes)| Range::new(*part, *bytes)).collect(),
+                None => vec![Range::new(*base, held.len() as u64)],
+            };
+            for range in parts {
+                let from = (range.base - base) as usize;
+                let expected = &held[from..from + range.bytes as usize];
+                let found = self.rig.read(range);
+                if let Some(at) = (0..expected.len()).find(|at| found[*at] != expected[*at]) {
+                    let (base, bytes) = (range.base, range.bytes);
+                    panic!("{when}: byte {at} of {bytes} at {base:#x} is {:#x}, not {:#x}", found[at], expected[at]);
+                }
             }
         }
     }

@@ -4,6 +4,8 @@ use super::open_batch::OpenBatch;
 use super::{Engine, Event, RunGuard};
 use crate::inventory::{Inventory, Live};
 use crate::lock::lock;
+use crate::region::Treatment;
+use crate::window::HeldFree;
 use crate::{Agent, ClosingReason, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,6 +14,7 @@ impl<A: Agent> Engine<A> {
     /// A region is live: its allocation succeeded. Waits while a window of another thread is open.
     pub fn region_born(&self, region: Region) -> Generation {
         let range = region.range;
+        let recordable = region.kind.treatment() == Treatment::Captured;
         let (generation, displaced) = self.change(|inventory| inventory.born(region));
         if !displaced.is_empty() && self.process.first_warning("region_displaced") {
             let message = format!(
@@ -23,6 +26,10 @@ impl<A: Agent> Engine<A> {
         self.gone(&displaced);
         if !displaced.is_empty() && self.open_batch_now() == OpenBatch::Recording {
             self.spoil_batch();
+        }
+        // The replays write what lingers, and this is nothing that they could put back.
+        if !recordable && lock(&self.inventory).touches_lingering(range) {
+            self.close_or_spoil(ClosingReason::Freed);
         }
         generation
     }
@@ -45,6 +52,36 @@ impl<A: Agent> Engine<A> {
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
         Some(Retired(retired))
+    }
+
+    /// As [`Engine::region_retire`], of a region whose memory stays mapped where it is for a while, as memory does that goes
+    /// back to a pool. While a batch window records, the region *lingers*: it is gone for whatever comes, and its addresses
+    /// may be those of another region, but its window goes on and puts its content back for each pass. `over` is called
+    /// when the window is over. Until then the interceptor sees to it that the memory stays, and [`Agent::kept`] tells
+    /// whether it did.
+    ///
+    /// # Errors
+    /// `over` itself, where no batch window records or no such region is known: retire the region.
+    pub fn region_lingers(&self, base: u64, over: HeldFree) -> Result<Retired, HeldFree> {
+        if self.open_batch_now() != OpenBatch::Recording || self.gate.owned() {
+            return Err(over);
+        }
+        let _hold = self.gate.share();
+        let mut batch = lock(&self.batch);
+        let Some(batch) = batch.as_mut().filter(|batch| batch.records()) else { return Err(over) };
+        let mut inventory = lock(&self.inventory);
+        if !inventory.is_in_batch(base) {
+            return Err(over);
+        }
+        let Some(live) = inventory.linger(base) else { return Err(over) };
+        self.inventory_changes.fetch_add(1, Ordering::Release);
+        batch.hold_free(over);
+        Ok(Retired(live))
+    }
+
+    /// Whether a batch window is open that records. Of use only to leave out what nobody would need; it may change at once.
+    pub fn is_recording(&self) -> bool {
+        self.open_batch_now() == OpenBatch::Recording
     }
 
     /// The free of a retired region failed: it is live after all.

@@ -45,6 +45,8 @@ pub(crate) struct Inventory {
     codes: BTreeMap<u64, Vec<(u64, Generation)>>,
     /// Regions that make a dispatch decline when it can reach them.
     declining: usize,
+    /// See [`Inventory::linger`]. By base and bytes: of several at one place the first was there when the window began.
+    lingering: BTreeMap<(u64, u64), Live>,
 }
 
 impl Inventory {
@@ -67,9 +69,29 @@ impl Inventory {
         Some(live)
     }
 
+    /// As [`Inventory::retire`], of a region whose memory stays where it is until the open window is over. Its generation
+    /// counts as live as long, for the window that has a snapshot of it, while its addresses may be another region's.
+    pub(crate) fn linger(&mut self, base: u64) -> Option<Live> {
+        let live = self.retire(base)?;
+        let Range { base, bytes } = live.region.range;
+        self.lingering.entry((base, bytes)).or_insert_with(|| live.clone());
+        Some(live)
+    }
+
+    /// Whether a range touches memory that lingers.
+    pub(crate) fn touches_lingering(&self, range: Range) -> bool {
+        self.lingering.values().any(|live| live.region.range.overlaps(range))
+    }
+
+    /// The window is over: what lingered is gone. Returns it.
+    pub(crate) fn end_lingering(&mut self) -> Vec<Live> {
+        std::mem::take(&mut self.lingering).into_values().collect()
+    }
+
     /// The free failed: the region is live after all. Whatever was born there since is newer and wins.
     pub(crate) fn reinstate(&mut self, live: Live) -> bool {
         let free = self.overlapping(live.region.range).is_empty();
+        self.lingering.retain(|_, lingering| lingering.generation != live.generation);
         if free {
             self.insert(live);
         }
@@ -113,7 +135,8 @@ impl Inventory {
 
     /// Whether this generation is still live at this base.
     pub(crate) fn is_live(&self, base: u64, generation: Generation) -> bool {
-        self.regions.get(&base).is_some_and(|live| live.generation == generation)
+        let lingering = || self.lingering.range((base, 0)..=(base, u64::MAX)).map(|(_, live)| live);
+        self.regions.get(&base).into_iter().chain(lingering()).any(|live| live.generation == generation)
     }
 
     /// The regions that a replay must be able to put back, in order.
@@ -222,6 +245,30 @@ mod tests {
         assert!(!inventory.is_live(0x1000, generation));
         assert!(inventory.reinstate(retired));
         assert!(inventory.is_live(0x1000, generation));
+    }
+
+    #[test]
+    fn what_lingers_is_live_for_its_window_only() {
+        let mut inventory = Inventory::default();
+        let (first, _) = inventory.born(device(0x1000, 0x100));
+        assert!(inventory.linger(0x1000).is_some() && inventory.linger(0x1000).is_none());
+        let (second, displaced) = inventory.born(device(0x1000, 0x100));
+        assert!(displaced.is_empty(), "its addresses are free");
+        assert!(inventory.linger(0x1000).is_some());
+        let (third, _) = inventory.born(device(0x1080, 0x40));
+        assert!(inventory.is_live(0x1000, first) && inventory.is_live(0x1080, third));
+        assert!(!inventory.is_live(0x1000, second), "the window has no snapshot of what was born within it");
+        assert!(inventory.touches_lingering(Range::new(0x10ff, 8)));
+        assert!(!inventory.touches_lingering(Range::new(0x1100, 8)));
+        assert_eq!(inventory.captured().count(), 1);
+        let gone = inventory.end_lingering();
+        assert_eq!(gone.iter().map(|live| live.generation).collect::<Vec<_>>(), [first]);
+        assert!(!inventory.is_live(0x1000, first));
+        assert!(!inventory.touches_lingering(Range::new(0x1000, 8)));
+        // A free that failed.
+        let retired = inventory.linger(0x1080).unwrap();
+        assert!(inventory.reinstate(retired));
+        assert!(inventory.end_lingering().is_empty() && inventory.is_live(0x1080, third));
     }
 
     #[test]

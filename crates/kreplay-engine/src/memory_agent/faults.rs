@@ -21,6 +21,8 @@ pub enum Call {
     Answer,
     /// [`crate::Agent::submit`].
     Submit,
+    /// [`crate::Agent::kept`].
+    Kept,
     /// [`crate::Agent::drain`].
     Drain,
     /// [`crate::Agent::settle`].
@@ -102,7 +104,7 @@ impl Orders {
                 Verdict::Fails(AgentError::Exhausted { tier: Tier::Device, bytes: 0 })
             }
             Fault::Denied if waits => Verdict::Fails(AgentError::Deadline { what: "the ordered fault" }),
-            Fault::FailsLater if !waits && !matches!(call, Call::Allocate | Call::Memory) => {
+            Fault::FailsLater if !waits && !matches!(call, Call::Allocate | Call::Memory | Call::Kept) => {
                 Verdict::FailsLater(failed())
             }
             Fault::Fails | Fault::FailsLater | Fault::Denied => Verdict::Fails(failed()),

@@ -91,6 +91,10 @@ impl Agent for MemoryAgent {
         if idle { Ok(()) } else { Err(AgentError::Deadline { what: "a queue of the program" }) }
     }
 
+    fn kept(&self) -> Result<(), AgentError> {
+        self.meet(&mut self.state(), Call::Kept).map(drop)
+    }
+
     fn settle(&self, _: Instant) -> Result<(), AgentError> {
         let mut state = self.state();
         self.meet(&mut state, Call::Settle)?;

@@ -11,6 +11,10 @@ fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>
     let agent = rig.agent();
     let mut world = World::new(&rig, settings.clone());
     let (a, b) = (world.allocate(900), world.allocate(512));
+    let pool = world.pool(1200);
+    let (first, across) = (Range::new(pool.base, 600), Range::new(pool.base + 300, 800));
+    world.allocate_within(first);
+    world.launch(&Kernel::Fill { to: first, value: 4 });
     world.launch(&Kernel::Add { at: b, value: 1 });
     world.close_window();
     world.log.take_dispatches();
@@ -20,15 +24,21 @@ fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>
     let c = world.allocate(300);
     world.launch(&Kernel::Accumulate { from: Range::new(a.base, 800), to: b.base });
     world.launch(&Kernel::Add { at: c, value: 1 });
+    world.launch(&Kernel::Add { at: first, value: 2 });
+    world.give_back(first, || ());
+    world.allocate_within(across);
+    world.operate(&Kernel::Fill { to: across, value: 8 });
+    world.launch(&Kernel::Add { at: across, value: 2 });
     world.close_window();
     let calls = agent.calls();
     let reached = calls.len() as u64 > number;
     agent.restart_count();
     let outcomes: Vec<Outcome> = world.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
-    assert_eq!(outcomes.len(), 3);
+    assert_eq!(outcomes.len(), 5);
     if !(reached && fault == Fault::Lost) {
         world.check(&format!("{fault:?} at call {number} of {calls:?} with {settings:?}: {outcomes:?}"));
         world.launch(&Kernel::Add { at: b, value: 1 });
+        world.launch(&Kernel::Add { at: across, value: 1 });
         world.close_window();
         world.check(&format!("the window after {fault:?} at call {number} with {settings:?}"));
     }

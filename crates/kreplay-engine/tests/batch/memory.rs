@@ -2,7 +2,9 @@
 
 use crate::setup::{Setup, batch, setup};
 use crate::support::{add, allocate, info, launch};
-use kreplay_engine::{ClosingReason, DispatchInfo, Outcome, Range, Region, RegionKind, Traits, Writers};
+use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
+use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
+use kreplay_engine::{ClosingReason, Decline, DispatchInfo, Outcome, Range, Region, RegionKind, Traits, Writers};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -43,6 +45,36 @@ fn what_no_recorded_work_needs_is_freed_without_closing_the_window() {
     setup.engine.finish(Instant::now() + Duration::from_secs(20));
     assert_eq!(setup.closings(), [(3, 0, ClosingReason::Freed), (1, 0, ClosingReason::Exit)]);
     assert!(setup.log.take_dispatches().iter().all(|record| record.divergence.is_none()));
+}
+
+#[test]
+fn a_window_whose_freed_memory_may_be_gone_is_not_replayed() {
+    let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+    let agent = rig.agent();
+    let mut world = World::new(&rig, batch(3));
+    let pool = world.pool(1024);
+    world.allocate_within(pool);
+    world.launch(&Kernel::Fill { to: pool, value: 1 });
+    world.close_window();
+    for give_back in [true, false] {
+        world.launch(&Kernel::Add { at: pool, value: 1 });
+        if give_back {
+            world.give_back(pool, || ());
+            world.allocate_within(pool);
+        }
+        let submitted = agent.submissions();
+        agent.fail_every(Some((Call::Kept, Fault::Fails)));
+        world.close_window();
+        agent.fail_every(None);
+        world.check("nothing was replayed");
+        assert_eq!(agent.submissions(), submitted, "nothing of the list ran again");
+        let outcome = world.record().outcome;
+        assert!(matches!(outcome, Outcome::Declined { reason: Decline::PassFailed, .. }), "{outcome:?}");
+    }
+    world.launch(&Kernel::Add { at: pool, value: 1 });
+    world.close_window();
+    world.check("the next window");
+    assert_eq!(world.record().outcome, Outcome::Replayed);
 }
 
 #[test]

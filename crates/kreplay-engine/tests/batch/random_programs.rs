@@ -18,6 +18,9 @@ enum Step {
     Write(u64),
     Allocate,
     Free(usize),
+    /// A part of the pool, as far as nothing lives there.
+    Take(u64, u64),
+    GiveBack(usize),
     Close,
     Check,
 }
@@ -35,6 +38,8 @@ proptest! {
             1 => any::<u64>().prop_map(Step::Write),
             1 => Just(Step::Allocate),
             1 => any::<usize>().prop_map(Step::Free),
+            2 => (0u64..16, 1u64..9).prop_map(|(at, units)| Step::Take(at, units)),
+            2 => any::<usize>().prop_map(Step::GiveBack),
             1 => Just(Step::Close),
             1 => Just(Step::Check),
         ], 1..50),
@@ -50,9 +55,13 @@ proptest! {
         let settings = Settings { verify, shadow, chunk, batch: limits, device_reserve, ..batch(passes) };
         let mut world = World::with(&rig, settings, Arc::new(NotCopies), Arc::new(ByPlan));
         let mut live = vec![world.allocate(2000), world.allocate(1000)];
+        let pool = world.pool(16 * 400);
+        let mut taken: Vec<Range> = Vec::new();
         for step in steps {
             let pick = |at: u64| {
-                let range = live[(at % live.len() as u64) as usize];
+                let all = live.len() + taken.len();
+                let index = (at % all as u64) as usize;
+                let range = *live.get(index).unwrap_or_else(|| &taken[index - live.len()]);
                 let start = (at >> 8) % (range.bytes / 4);
                 Range::new(range.base + start * 4, ((range.bytes / 4 - start).min(50)) * 4)
             };
@@ -80,6 +89,20 @@ proptest! {
                     world.free(range);
                 }
                 Step::Free(_) => {}
+                Step::Take(at, units) => {
+                    let bytes = (units * 400).min(pool.bytes - at * 400);
+                    let range = Range::new(pool.base + at * 400, bytes);
+                    if taken.iter().all(|other| !other.overlaps(range)) {
+                        world.allocate_within(range);
+                        world.operate(&Kernel::Fill { to: range, value: 6 });
+                        taken.push(range);
+                    }
+                }
+                Step::GiveBack(index) if !taken.is_empty() => {
+                    let range = taken.swap_remove(index % taken.len());
+                    world.give_back(range, || ());
+                }
+                Step::GiveBack(_) => {}
                 Step::Close => world.close_window(),
                 Step::Check => world.check("with a window open"),
             }

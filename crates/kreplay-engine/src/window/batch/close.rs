@@ -49,6 +49,10 @@ impl<A: Agent> Batch<A> {
             refusal
         };
         self.core.refresh();
+        // Before anything looks at memory that the program has given back.
+        if let Err(error) = engine.agent.kept() {
+            return Err(refuse(&mut self.core, Decline::PassFailed, &error));
+        }
         if let Err(error) = self.core.learn() {
             return Err(refuse(&mut self.core, Decline::PassFailed, &error));
         }
@@ -66,8 +70,9 @@ impl<A: Agent> Batch<A> {
                 return Err(refuse(&mut self.core, reason, &error));
             }
         };
-        // As with the snapshot: nothing runs before the image is whole. Until then memory is what pass 0 left.
-        if let Err(error) = engine.agent.settle(self.core.deadline()) {
+        // As with the snapshot: nothing runs before the image is whole. Until then memory is what pass 0 left. The room for
+        // the image may have cost memory that the program has given back.
+        if let Err(error) = engine.agent.settle(self.core.deadline()).and_then(|()| engine.agent.kept()) {
             let refusal = refuse(&mut self.core, Decline::PassFailed, &error);
             if self.core.stuck {
                 post.leak()
@@ -270,6 +275,7 @@ impl<A: Agent> Batch<A> {
             lock(&engine.length).learn(&self.cost());
         }
         let counted = self.core.counting.collect(&readings);
+        self.end_lingering();
         self.core.release();
         // What the program freed within the window goes now; these calls come back as events of their own.
         for free in self.frees.drain(..) {
@@ -302,6 +308,18 @@ impl<A: Agent> Batch<A> {
             events.push(Event::Ended(Box::new(dispatch.info.clone()), status));
         }
         engine.tell(events);
+    }
+
+    /// Regions that the program has freed within the window are gone for good, before another window can open.
+    fn end_lingering(&self) {
+        let engine = &self.core.engine;
+        let gone = lock(&engine.inventory).end_lingering();
+        if gone.is_empty() {
+            return;
+        }
+        engine.inventory_changes.fetch_add(1, std::sync::atomic::Ordering::Release);
+        let mut shadow = lock(&engine.shadow);
+        gone.iter().for_each(|region| shadow.region_gone(region));
     }
 
     /// The divergence of the window as the dispatch at `index` is told of it, and what else there is to say.

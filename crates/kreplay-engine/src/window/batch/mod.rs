@@ -21,7 +21,11 @@
 //!
 //! A window of a single pass has neither snapshot nor list: its pass 0 is counted, and that is all.
 //!
-//! The content of a region born within the window is not defined at its birth, so it is not put back between the
+//! A region that the program frees within the window *lingers* where its memory stays mapped, in a pool: it keeps its place
+//! in the footprint, and its content is put back for each pass, whatever region was born over it since. What was born over
+//! memory of the footprint so begins each pass with the same bytes as in pass 0.
+//!
+//! The content of any other region born within the window is not defined at its birth, so it is not put back between the
 //! passes; only pass 0's content is, at the end.
 
 mod close;
