@@ -96,20 +96,8 @@ const WARM_UP: usize = 3;
 /// # Panics
 /// When the load has no regions, or a window is not replayed.
 pub fn window_overhead(load: &Load) -> Result<KernelWindowCost, PlanError> {
-    let agent = MemoryAgent::builder(0).eager().unpoisoned().build();
-    let log = Log::new();
     let settings = Settings { device_reserve: 0, ..load.settings.clone() };
-    let process = Process::new(settings, Arc::new(EveryKernel), Arc::new(ByPlan), log.clone());
-    let engine = Engine::new(Arc::clone(&agent), None, process)?;
-    let size = (load.footprint / u64::from(load.regions)).max(4);
-    let bases: Vec<u64> = (0..load.regions).map(|_| agent.program_allocate(size)).collect();
-    for base in &bases {
-        let range = Range::new(*base, size);
-        engine.region_born(Region { range, kind: RegionKind::Device, writers: Writers::Seen });
-    }
-    let written = Range::new(bases[0], load.write_set.min(size));
-    let work =
-        Work::new(move |memory| memory.bytes_mut(written).iter_mut().for_each(|byte| *byte = byte.wrapping_add(1)));
+    let Program { agent, log, engine, work } = Program::new(load, settings, Arc::new(EveryKernel))?;
     let info = info();
     let mut samples = Vec::new();
     for _ in 0..load.windows.max(1) as usize + WARM_UP {
@@ -182,24 +170,12 @@ pub fn batch_overhead(load: &Load) -> Result<BatchCost, PlanError> {
             kernel.key.is_multiple_of(2)
         }
     }
-    let agent = MemoryAgent::builder(0).eager().unpoisoned().build();
-    let log = Log::new();
     let limits = BatchLimits { dispatches: u32::MAX, entries: u32::MAX, bytes: u64::MAX, time: Duration::MAX };
     let settings = Settings { device_reserve: 0, window: WindowMode::Batch, batch: limits, ..load.settings.clone() };
-    let process = Process::new(settings, Arc::new(Even), Arc::new(ByPlan), log.clone());
-    let engine = Engine::new(Arc::clone(&agent), None, process)?;
+    let Program { agent, log, engine, work: in_place } = Program::new(load, settings, Arc::new(Even))?;
     // A first window is short, since nothing is known of its cost. Here it is.
     let dear = WindowCost { dispatches: u32::MAX, memory: Duration::from_secs(1), ..WindowCost::default() };
     lock(&engine.length).learn(&dear);
-    let size = (load.footprint / u64::from(load.regions)).max(4);
-    let bases: Vec<u64> = (0..load.regions).map(|_| agent.program_allocate(size)).collect();
-    for base in &bases {
-        let range = Range::new(*base, size);
-        engine.region_born(Region { range, kind: RegionKind::Device, writers: Writers::Seen });
-    }
-    let written = Range::new(bases[0], load.write_set.min(size));
-    let in_place =
-        Work::new(move |memory| memory.bytes_mut(written).iter_mut().for_each(|byte| *byte = byte.wrapping_add(1)));
     let nothing = Work::new(|_| {});
     let launch = |info: &DispatchInfo, work: &Work| {
         let Decision::Recorded(guard) = engine.dispatch(info, || Ok(work.clone())) else {
@@ -226,6 +202,34 @@ pub fn batch_overhead(load: &Load) -> Result<BatchCost, PlanError> {
     assert!(log.windows()[0].dispatches == launches && log.last_dispatch().outcome == crate::Outcome::Replayed);
     let engine = time.saturating_sub(agent.busy() - busy) / launches;
     Ok(BatchCost { recorded, unselected, closing: time / launches, engine })
+}
+
+/// A program that holds the memory of a load, and its kernel.
+struct Program {
+    agent: Arc<MemoryAgent>,
+    log: Arc<Log>,
+    engine: Arc<Engine<MemoryAgent>>,
+    /// Changes the load's write set in place.
+    work: Work,
+}
+
+impl Program {
+    fn new(load: &Load, settings: Settings, filter: Arc<dyn Filter>) -> Result<Self, PlanError> {
+        let agent = MemoryAgent::builder(0).eager().unpoisoned().build();
+        let log = Log::new();
+        let process = Process::new(settings, filter, Arc::new(ByPlan), log.clone());
+        let engine = Engine::new(Arc::clone(&agent), None, process)?;
+        let size = (load.footprint / u64::from(load.regions)).max(4);
+        let bases: Vec<u64> = (0..load.regions).map(|_| agent.program_allocate(size)).collect();
+        for base in &bases {
+            let range = Range::new(*base, size);
+            engine.region_born(Region { range, kind: RegionKind::Device, writers: Writers::Seen });
+        }
+        let written = Range::new(bases[0], load.write_set.min(size));
+        let work =
+            Work::new(move |memory| memory.bytes_mut(written).iter_mut().for_each(|byte| *byte = byte.wrapping_add(1)));
+        Ok(Self { agent, log, engine, work })
+    }
 }
 
 fn info() -> DispatchInfo {

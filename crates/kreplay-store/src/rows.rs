@@ -1,4 +1,7 @@
 //! What a reader gives.
+//!
+//! Rows are no messages of the protocol, though they tell the same: they hold names where messages hold numbers, and stay as
+//! they are when only the messages change.
 
 use kreplay_protocol::{Audit, Bytes, Divergence, Outcome, Phases, Range, Value, Way, WindowKind};
 

@@ -1,5 +1,28 @@
 //! The tables. `docs/file.md` explains the columns; a test keeps the two together.
 
+/// The columns that a window and a dispatch of its own window share: what was moved and held, and where the time went.
+macro_rules! moved {
+    () => {
+        "  footprint_bytes INTEGER NOT NULL,
+  write_set_bytes INTEGER NOT NULL,
+  captured_device_bytes INTEGER NOT NULL,
+  captured_host_bytes INTEGER NOT NULL,
+  restored_device_bytes INTEGER NOT NULL,
+  restored_host_bytes INTEGER NOT NULL,
+  compared_bytes INTEGER NOT NULL,
+  staging_high_water_bytes INTEGER NOT NULL,
+  device_held_bytes INTEGER NOT NULL,
+  drain_ns INTEGER NOT NULL,
+  capture_ns INTEGER NOT NULL,
+  passes_ns INTEGER NOT NULL,
+  compare_ns INTEGER NOT NULL,
+  restore_ns INTEGER NOT NULL,
+  verify_ns INTEGER NOT NULL,
+  commit_ns INTEGER NOT NULL,
+"
+    };
+}
+
 /// Every table of the current version, as SQLite keeps its text.
 ///
 /// Numbers that name things (`number`, `stream`, `base`) are 64-bit patterns in a signed integer. Times are nanoseconds,
@@ -107,7 +130,8 @@ pub const SCHEMA: &[(&str, &str)] = &[
     ),
     (
         "window",
-        "CREATE TABLE window (
+        concat!(
+            "CREATE TABLE window (
   process INTEGER NOT NULL,
   number INTEGER NOT NULL,
   agent INTEGER NOT NULL,
@@ -115,28 +139,16 @@ pub const SCHEMA: &[(&str, &str)] = &[
   dispatches INTEGER NOT NULL,
   operations INTEGER NOT NULL,
   closed_by TEXT NOT NULL,
-  footprint_bytes INTEGER NOT NULL,
-  write_set_bytes INTEGER NOT NULL,
-  captured_device_bytes INTEGER NOT NULL,
-  captured_host_bytes INTEGER NOT NULL,
-  restored_device_bytes INTEGER NOT NULL,
-  restored_host_bytes INTEGER NOT NULL,
-  compared_bytes INTEGER NOT NULL,
-  staging_high_water_bytes INTEGER NOT NULL,
-  device_held_bytes INTEGER NOT NULL,
-  drain_ns INTEGER NOT NULL,
-  capture_ns INTEGER NOT NULL,
-  passes_ns INTEGER NOT NULL,
-  compare_ns INTEGER NOT NULL,
-  restore_ns INTEGER NOT NULL,
-  verify_ns INTEGER NOT NULL,
-  commit_ns INTEGER NOT NULL,
-  PRIMARY KEY (process, number)
-) WITHOUT ROWID",
+",
+            moved!(),
+            "  PRIMARY KEY (process, number)
+) WITHOUT ROWID"
+        ),
     ),
     (
         "dispatch",
-        "CREATE TABLE dispatch (
+        concat!(
+            "CREATE TABLE dispatch (
   process INTEGER NOT NULL,
   number INTEGER NOT NULL,
   agent INTEGER NOT NULL,
@@ -160,23 +172,9 @@ pub const SCHEMA: &[(&str, &str)] = &[
   passes_done INTEGER NOT NULL,
   window INTEGER,
   write_set_cut INTEGER NOT NULL CHECK (write_set_cut IN (0, 1)),
-  footprint_bytes INTEGER NOT NULL,
-  write_set_bytes INTEGER NOT NULL,
-  captured_device_bytes INTEGER NOT NULL,
-  captured_host_bytes INTEGER NOT NULL,
-  restored_device_bytes INTEGER NOT NULL,
-  restored_host_bytes INTEGER NOT NULL,
-  compared_bytes INTEGER NOT NULL,
-  staging_high_water_bytes INTEGER NOT NULL,
-  device_held_bytes INTEGER NOT NULL,
-  drain_ns INTEGER NOT NULL,
-  capture_ns INTEGER NOT NULL,
-  passes_ns INTEGER NOT NULL,
-  compare_ns INTEGER NOT NULL,
-  restore_ns INTEGER NOT NULL,
-  verify_ns INTEGER NOT NULL,
-  commit_ns INTEGER NOT NULL,
-  divergence TEXT CHECK (divergence IN ('output', 'escaped')),
+",
+            moved!(),
+            "  divergence TEXT CHECK (divergence IN ('output', 'escaped')),
   divergence_pass INTEGER,
   divergence_base INTEGER,
   divergence_range_bytes INTEGER,
@@ -184,7 +182,8 @@ pub const SCHEMA: &[(&str, &str)] = &[
   audit TEXT CHECK (audit IN ('shadow', 'reach')),
   audit_surprise_bytes INTEGER,
   PRIMARY KEY (process, number)
-) WITHOUT ROWID",
+) WITHOUT ROWID"
+        ),
     ),
     (
         "write_range",

@@ -30,13 +30,8 @@ const WRITE_SET: u64 = 1 << 20;
 pub(super) fn run(repeats: u32, show: &mut dyn FnMut(&Row) -> Result<(), ExpectedError>) -> Result<(), ExpectedError> {
     for (restore, name) in [(RestoreMode::Observed, "observed"), (RestoreMode::Full, "full")] {
         for (mib, regions, passes) in CASES {
-            let load = Load {
-                footprint: mib << 20,
-                regions,
-                write_set: WRITE_SET,
-                windows: WINDOWS,
-                settings: Settings { restore, uncounted_passes: passes, ..Settings::default() },
-            };
+            let settings = Settings { restore, uncounted_passes: passes, ..Settings::default() };
+            let load = load(mib, regions, WINDOWS, settings);
             let (mut engine, mut window) = (Vec::new(), Vec::new());
             for _ in 0..repeats {
                 let cost = window_overhead(&load)?;
@@ -62,13 +57,8 @@ pub(super) fn run(repeats: u32, show: &mut dyn FnMut(&Row) -> Result<(), Expecte
 /// What batch windows cost: recording launches as they go by, and closing.
 fn batch_windows(repeats: u32, show: &mut dyn FnMut(&Row) -> Result<(), ExpectedError>) -> Result<(), ExpectedError> {
     for (mib, regions, passes) in BATCHES {
-        let load = Load {
-            footprint: mib << 20,
-            regions,
-            write_set: WRITE_SET,
-            windows: DISPATCHES,
-            settings: Settings { uncounted_passes: passes, ..Settings::default() },
-        };
+        let settings = Settings { uncounted_passes: passes, ..Settings::default() };
+        let load = load(mib, regions, DISPATCHES, settings);
         let costs: Vec<_> = (0..repeats).map(|_| batch_overhead(&load)).collect::<Result<_, _>>()?;
         let case = format!("batch window, {mib} MiB in {regions} regions, {passes} passes, {DISPATCHES} kernels");
         for (metric, unit, of) in [
@@ -82,4 +72,8 @@ fn batch_windows(repeats: u32, show: &mut dyn FnMut(&Row) -> Result<(), Expected
         }
     }
     Ok(())
+}
+
+fn load(mib: u64, regions: u32, windows: u32, settings: Settings) -> Load {
+    Load { footprint: mib << 20, regions, write_set: WRITE_SET, windows, settings }
 }

@@ -76,11 +76,7 @@ pub(super) fn flat(i: &Inst) -> String {
     if i.segment != Segment::Flat {
         line.operand(name(i, i.src[2], if i.segment == Segment::Global { 2 } else { 1 }));
     }
-    line.modifier(i.imm != 0, format!("offset:{}", i.imm));
-    line.modifier(i.glc, "glc");
-    line.modifier(i.slc, "slc");
-    line.modifier(i.lds_or_gds, "lds");
-    line.modifier(i.scc, "scc");
+    vector_modifiers(&mut line, i);
     line.text
 }
 
@@ -99,10 +95,15 @@ pub(super) fn buffer(i: &Inst) -> String {
     line.operand(name(i, i.src[2], 1));
     line.modifier(i.idxen, "idxen");
     line.modifier(i.offen, "offen");
+    vector_modifiers(&mut line, i);
+    line.text
+}
+
+/// What FLAT and MUBUF end with.
+fn vector_modifiers(line: &mut Line, i: &Inst) {
     line.modifier(i.imm != 0, format!("offset:{}", i.imm));
     line.modifier(i.glc, "glc");
     line.modifier(i.slc, "slc");
     line.modifier(i.lds_or_gds, "lds");
     line.modifier(i.scc, "scc");
-    line.text
 }
