@@ -15,5 +15,5 @@ mod test_alloc;
 mod test_elf;
 
 pub use interceptor::initialize_injection;
-pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, survey};
+pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, driver_version, survey};
 pub use tables::LoadError;

@@ -42,6 +42,15 @@ pub struct Survey {
     pub cupti: Result<CuptiInfo, LoadError>,
 }
 
+/// Begins the driver. Its CUDA version, 13000 for 13.0; or why it cannot be used.
+///
+/// # Errors
+/// The library that is missing, or the driver's status, as text.
+pub fn driver_version() -> Result<i32, String> {
+    let driver = Driver::load().map_err(|error| error.to_string())?;
+    driver.init().and_then(|()| driver.version()).map_err(|error| error.to_string())
+}
+
 /// Looks at driver, devices and CUPTI. Makes a context on each device to ask whether counting is permitted, which takes
 /// some hundred milliseconds.
 pub fn survey() -> Survey {

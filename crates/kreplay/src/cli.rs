@@ -8,7 +8,7 @@ mod report;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::{BenchOptions, Subject};
-pub(crate) use counters::{CountersOptions, PlanOptions};
+pub(crate) use counters::{CheckOptions, CountersOptions, PlanOptions};
 pub(crate) use profile::{
     CacheChoice, FenceChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice,
     WindowKindChoice,
@@ -41,6 +41,9 @@ pub(crate) enum Command {
     Doctor,
     /// Measure parts of kreplay on this machine.
     Bench(BenchOptions),
+    /// Check a request before its program runs; `profile` calls it.
+    #[command(hide = true)]
+    Check(CheckOptions),
 }
 
 /// Which device.

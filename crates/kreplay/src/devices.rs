@@ -30,6 +30,11 @@ pub(crate) trait Backend {
     /// What is there.
     fn find(&self) -> Found;
 
+    /// Why no program can be profiled here, if so; faster than [`Backend::find`] where that asks devices more.
+    fn missing(&self) -> Option<Problem> {
+        self.find().problems.into_iter().find(|problem| problem.fatal)
+    }
+
     /// Whether it can count without a fence around each kernel (`--fence off`), approximately.
     fn counts_unfenced(&self) -> bool {
         false

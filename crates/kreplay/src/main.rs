@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         cli::Command::Report(options) => report::run(&options),
         cli::Command::Doctor => doctor::run(),
         cli::Command::Bench(options) => bench::run(&options),
+        cli::Command::Check(options) => profile::check(&options),
     };
     match done {
         Ok(code) => ExitCode::from(code),

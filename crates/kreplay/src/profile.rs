@@ -9,6 +9,7 @@
 //! ```
 
 mod alive;
+mod check;
 mod child;
 mod listen;
 mod live;
@@ -24,24 +25,25 @@ mod summary;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use kreplay_engine::Request;
 use kreplay_store::{RunEnd, RunInfo};
 
-use crate::cli::{DeviceChoice, ProfileOptions};
-use crate::devices::{self, Backend};
+use crate::cli::ProfileOptions;
+use crate::devices;
 use crate::error::ExpectedError;
 use crate::output::note;
 use crate::{exit_codes, plan};
 
+pub(crate) use check::run as check;
 use progress::Progress;
 use recording::{Event, Recording};
 
 /// Runs a program and records what its processes say. Gives the program's own exit code where nothing of ours failed.
 pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     let backend = devices::choose(options.device);
-    check_device(options.device, backend.as_ref())?;
     let names = plan::names(&options.counters, options.set.as_deref());
-    check_request(backend.as_ref(), &names, options.passes)?;
+    if let Some(refused) = check::apart(options.device, &names, options.passes)? {
+        return Ok(refused);
+    }
     let settings = settings::settings(options, backend.as_ref(), names)?;
 
     let private = private::PrivateFolder::make()?;
@@ -101,28 +103,6 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
         (0, Some(_)) => exit_codes::RECORDING,
         (code, _) => code,
     })
-}
-
-/// A device that was asked for by name must be there.
-fn check_device(choice: DeviceChoice, backend: &dyn Backend) -> Result<(), ExpectedError> {
-    if choice == DeviceChoice::Auto {
-        return Ok(());
-    }
-    let found = backend.find();
-    match found.problems.into_iter().find(|problem| problem.fatal) {
-        Some(problem) => Err(ExpectedError::DeviceMissing { what: problem.what, hint: problem.remedy }),
-        None => Ok(()),
-    }
-}
-
-/// A request that cannot be met is told before the program runs, where the counters are known without a device.
-fn check_request(backend: &dyn Backend, names: &[String], repeat: u32) -> Result<(), ExpectedError> {
-    match backend.counters(None) {
-        Ok(source) => Ok(source.plan(&Request { names: names.to_vec(), repeat, dispatches: 1 }).map(drop)?),
-        // The library will know, and tell.
-        Err(ExpectedError::DeviceMissing { .. } | ExpectedError::NotImplemented { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
 }
 
 fn run_info(options: &ProfileOptions, settings: &kreplay_protocol::Settings) -> RunInfo {

@@ -34,6 +34,19 @@ pub(crate) struct PlanOptions {
     pub(crate) json: bool,
 }
 
+/// What `profile` was asked for, as far as it can be checked before the program runs.
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// On which device.
+    #[arg(long, value_enum)]
+    pub(crate) device: DeviceChoice,
+    /// How often each group of counters runs.
+    #[arg(long)]
+    pub(crate) passes: u32,
+    /// Counters and sets; none: only times are taken.
+    pub(crate) names: Vec<String>,
+}
+
 /// List what can be counted.
 #[derive(Debug, Args)]
 pub(crate) struct CountersOptions {

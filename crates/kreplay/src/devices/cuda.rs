@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kreplay_cuda::{Offline, survey};
+use kreplay_cuda::{Offline, driver_version, survey};
 use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use kreplay_protocol::Device;
 
@@ -39,13 +39,8 @@ impl Backend for Cuda {
 
     fn find(&self) -> Found {
         let mut found = Found::default();
-        let gpus = gpus();
-        if gpus.is_empty() {
-            found.problems.push(Problem {
-                what: "no /dev/nvidia* is there: no NVIDIA GPU, or its driver is not loaded".into(),
-                remedy: "modprobe nvidia".into(),
-                fatal: true,
-            });
+        if gpus().is_empty() {
+            found.problems.push(no_gpu());
             return found;
         }
         if let Ok(version) = fs::read_to_string(MODULE) {
@@ -54,6 +49,10 @@ impl Backend for Cuda {
         look(&mut found);
         permission(&mut found);
         found
+    }
+
+    fn missing(&self) -> Option<Problem> {
+        if gpus().is_empty() { Some(no_gpu()) } else { driver_version().err().map(|why| no_driver(&why)) }
     }
 
     fn counts_unfenced(&self) -> bool {
@@ -114,6 +113,22 @@ impl CounterSource for CuptiCounters {
     }
 }
 
+fn no_gpu() -> Problem {
+    Problem {
+        what: "no /dev/nvidia* is there: no NVIDIA GPU, or its driver is not loaded".into(),
+        remedy: "modprobe nvidia".into(),
+        fatal: true,
+    }
+}
+
+fn no_driver(why: &str) -> Problem {
+    Problem {
+        what: format!("the CUDA driver cannot be used: {why}"),
+        remedy: "apt-get install libcuda1   # of the same version as the kernel module".into(),
+        fatal: true,
+    }
+}
+
 /// Device files of GPUs: `/dev/nvidia` and a number.
 fn gpus() -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir("/dev") else { return Vec::new() };
@@ -137,11 +152,7 @@ fn look(found: &mut Found) {
     let survey = survey();
     match survey.driver {
         Ok(version) => found.parts.push(format!("CUDA driver for CUDA {}.{}", version / 1000, version % 1000 / 10)),
-        Err(why) => found.problems.push(Problem {
-            what: format!("the CUDA driver cannot be used: {why}"),
-            remedy: "apt-get install libcuda1   # of the same version as the kernel module".into(),
-            fatal: true,
-        }),
+        Err(why) => found.problems.push(no_driver(&why)),
     }
     for device in survey.devices {
         let (major, minor) = device.capability;
