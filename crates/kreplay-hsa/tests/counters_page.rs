@@ -27,7 +27,8 @@ with that few passes it takes one in which the counters of a metric meet in one 
 Where they do not meet, the metric stands in the pass that completes it, and is computed from values of several
 passes, which saw the same memory.
 
-There are two ways of counting, and `kreplay plan` tells which pass takes which, and at what price.
+There are two ways of counting, and `kreplay plan` tells which pass takes which, and at what price. (A pass of *timing*
+counts nothing: its dispatches have their times.)
 
 **Ranges.** In a pass, one packet lets the counters run; one packet before and one after each dispatch read them; one
 packet stops them. The value of a dispatch is the difference of its two readings. What kreplay itself runs between two
@@ -75,7 +76,7 @@ shares of time are left out. There are no caches: every access goes through to m
 not simulated (cache hits, stalls, latencies) are not offered. Counters named `SOFT_…` are its own; no hardware has
 them.
 
-What was only run on the software GPU: everything on this page. The event numbers, slots and instances of real chips
+What was only run on the software GPU: everything on this page but what it says of NVIDIA. The event numbers, slots and instances of real chips
 are those that AMD publishes in the counter definitions of ROCm's profilers and in the block tables of its AQL profile
 library.
 ";

@@ -30,6 +30,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a program and profile its kernels.
+    ///
+    /// Every kernel is run once for each group of counters, from the same memory each time; the program sees one run. Its
+    /// stdin, stdout and stderr are its own; kreplay speaks on stderr. Processes that the program starts are profiled too.
     Profile(Box<ProfileOptions>),
     /// Say which counters would go into which pass, without running anything.
     Plan(PlanOptions),
@@ -79,6 +82,20 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn limits_are_told_as_they_are() {
+        let limits = kreplay_engine::Settings::default();
+        let help = Cli::command().find_subcommand_mut("profile").expect("a command").render_long_help().to_string();
+        for (option, default) in [
+            ("--device-reserve", limits.device_reserve >> 20),
+            ("--host-budget", limits.host_budget >> 20),
+            ("--chunk", limits.chunk.bytes()),
+        ] {
+            let text = help.lines().skip_while(|line| !line.contains(option)).nth(1).expect("its text");
+            assert!(text.ends_with(&format!("Without it: {default}")), "{option}: {text}");
+        }
     }
 
     #[test]

@@ -8,16 +8,9 @@ use super::DeviceChoice;
 #[derive(Debug, Args)]
 pub(crate) struct PlanOptions {
     /// Counters, metrics or sets, separated by commas.
-    #[arg(
-        short,
-        long,
-        value_delimiter = ',',
-        value_name = "NAMES",
-        required_unless_present = "set",
-        conflicts_with = "set"
-    )]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", conflicts_with = "set")]
     pub(crate) counters: Vec<String>,
-    /// A named set.
+    /// A named set; `none` takes only times. Without -c and --set: `basic`.
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
     /// Run each group of counters N times.

@@ -8,10 +8,7 @@ use clap::{Args, ValueEnum};
 use super::DeviceChoice;
 use crate::exit_codes;
 
-/// Run a program and profile its kernels.
-///
-/// Every kernel is run once for each group of counters, from the same memory each time; the program sees one run. Its
-/// stdin, stdout and stderr are its own; kreplay speaks on stderr. Processes that the program starts are profiled too.
+/// Options of `kreplay profile`.
 #[derive(Debug, Args)]
 #[command(after_help = exit_codes::HELP)]
 pub(crate) struct ProfileOptions {
@@ -78,13 +75,13 @@ pub(crate) struct ProfileOptions {
     /// Most kernels of a batch window. Without it: as many as are worth it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub(crate) window_kernels: Option<u32>,
-    /// Device memory that stays free for the program, in MiB.
+    /// Device memory that stays free for the program, in MiB. Without it: 256.
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     pub(crate) device_reserve: Option<u64>,
-    /// Host memory for snapshots in each process, in MiB.
+    /// Host memory for snapshots in each process, in MiB. Without it: 8192.
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     pub(crate) host_budget: Option<u64>,
-    /// Bytes in which memory is compared: a power of two.
+    /// Bytes in which memory is compared: a power of two. Without it: 4096.
     #[arg(long, value_name = "BYTES", help_heading = "Limits")]
     pub(crate) chunk: Option<u64>,
     /// Wait this many seconds for processes that the program left behind.

@@ -60,6 +60,13 @@ fn a_plan_tells_passes_before_anything_runs() {
     assert!(json["batch"]["kernels"].as_u64().unwrap() > 1);
     assert_eq!(json["batch"]["passes"].as_array().unwrap().len(), 6);
     assert_eq!(json["simulated"], true);
+    let plan = |arguments: &[&str]| {
+        let output = place.kreplay(&[&["plan", "--device", "soft"], arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    assert_eq!(plan(&[]), plan(&["--set", "basic"]));
+    assert_ne!(plan(&[]), plan(&["--set", "none"]));
 }
 
 #[test]
