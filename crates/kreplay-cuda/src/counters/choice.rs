@@ -3,14 +3,13 @@
 //! Sampling costs a launch little and switching to another group much; ranges the other way round, as far as the
 //! multiprocessors are concerned. And the two exclude each other: while sampling is enabled ranges answer that the hardware
 //! is busy. So a plan that mixes them pays for switching there and back once a window.
+//!
+//! Finding out what fits takes CUPTI longer than a small program runs, so what cannot become cheapest is not packed: bounds
+//! rest on a list of metrics needing at least the passes of a part of it.
 
-use super::host::{ConfigImage, Host, Names};
-use super::planner::{Group, Planner, cost};
+use super::planner::{Group, Planner, Price, cost, session};
 use super::sampling::SampleGroup;
-use super::sampling::formula::{Formula, MARKERS};
-use super::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,17 +32,8 @@ pub(super) struct Choice {
 
 impl Choice {
     fn cost(&self, dispatches: u32) -> Duration {
-        let switches = match (self.sampled.len() as u32, self.ranges.is_empty()) {
-            // One group stays programmed; the order of several is turned round in every other window.
-            (count, true) => count.saturating_sub(1),
-            (count, false) => count,
-        };
-        let sampled = self.sampled.iter().map(|group| SESSION + each(group) * dispatches).sum::<Duration>();
-        let passes = self.sampled.len() as u32 + self.ranges.iter().map(|group| group.config.passes).sum::<u32>();
-        sampled
-            + SWITCH * switches
-            + cost(&self.ranges, dispatches, !self.sampled.is_empty())
-            + PASS * dispatches * passes
+        sampling(&self.sampled, self.ranges.is_empty(), dispatches)
+            + ranges(&self.ranges, !self.sampled.is_empty(), dispatches)
     }
 
     /// What one dispatch costs in a sampled pass, in a window of this many.
@@ -52,6 +42,21 @@ impl Choice {
         let window = SESSION + if switched { SWITCH } else { Duration::ZERO };
         each(group) + window / dispatches.max(1)
     }
+}
+
+/// What the sampled groups of a window cost.
+fn sampling(groups: &[SampleGroup], alone: bool, dispatches: u32) -> Duration {
+    let count = groups.len() as u32;
+    // One group stays programmed; the order of several is turned round in every other window.
+    let switches = if alone { count.saturating_sub(1) } else { count };
+    let sampled = groups.iter().map(|group| SESSION + (each(group) + PASS) * dispatches).sum::<Duration>();
+    sampled + SWITCH * switches
+}
+
+/// What the passes by ranges of a window cost, beside sampled ones if `mixed`.
+fn ranges(groups: &[Group], mixed: bool, dispatches: u32) -> Duration {
+    let passes = groups.iter().map(|group| group.config.passes).sum::<u32>();
+    cost(groups, dispatches, mixed) + PASS * dispatches * passes
 }
 
 fn each(group: &SampleGroup) -> Duration {
@@ -64,148 +69,71 @@ fn each(group: &SampleGroup) -> Duration {
 /// [`PlanError`] with the metric that cannot be counted.
 pub(super) fn choose(planner: &Planner<'_>, metrics: &[Arc<str>], dispatches: u32) -> Result<Choice, PlanError> {
     let dispatches = dispatches.max(1);
-    let by_ranges = |sampled: Vec<SampleGroup>| {
-        let taken = |metric: &Arc<str>| sampled.iter().any(|group| group.metrics.contains(metric));
-        let rest: Vec<Arc<str>> = metrics.iter().filter(|metric| !taken(metric)).cloned().collect();
-        let ranges = planner.pack(&rest, dispatches);
-        ranges.map(|ranges| Choice { sampled, ranges })
+    // What is only offered by sampling stays there.
+    let unsampled = planner.pack(metrics, dispatches).map(|ranges| Choice { sampled: Vec::new(), ranges });
+    let price = unsampled.as_ref().ok().map(|choice| choice.cost(dispatches));
+    let worth = |rest: &[Arc<str>]| price.is_none_or(|price| least(planner, rest, dispatches) <= price);
+    let groups = planner.pack_samples(metrics, &worth);
+    let mut best = match unsampled {
+        Ok(choice) if groups.is_empty() => return Ok(choice),
+        Ok(choice) => choice,
+        Err(_) => with_ranges(planner, metrics, groups.clone(), dispatches)?,
     };
-    let groups = planner.pack_samples(metrics);
-    let mut best = by_ranges(groups.clone())?;
-    let mut candidates = vec![Vec::new()];
+    // Of choices that cost the same the one that samples everything is taken.
+    if sampling(&groups, rest(metrics, &groups).is_empty(), dispatches) <= best.cost(dispatches)
+        && let Ok(choice) = with_ranges(planner, metrics, groups.clone(), dispatches)
+        && choice.cost(dispatches) <= best.cost(dispatches)
+    {
+        best = choice;
+    }
     if groups.len() > 1 {
         // Where ranges are needed anyway they may as well take a group that samples dearly; and one group alone does not
         // need to be switched.
         for left in 0..groups.len() {
             let mut kept = groups.clone();
-            kept.remove(left);
-            candidates.push(kept);
-        }
-    }
-    for candidate in candidates {
-        // What was only offered by sampling stays there.
-        if let Ok(choice) = by_ranges(candidate)
-            && choice.cost(dispatches) < best.cost(dispatches)
-        {
-            best = choice;
+            let left = kept.remove(left);
+            let bound = sampling(&kept, false, dispatches) + least_by_ranges(&left.metrics, dispatches);
+            if bound < best.cost(dispatches)
+                && let Ok(choice) = with_ranges(planner, metrics, kept, dispatches)
+                && choice.cost(dispatches) < best.cost(dispatches)
+            {
+                best = choice;
+            }
         }
     }
     Ok(best)
 }
 
-/// The [`pickiness`] of most metrics.
-const EASY: u32 = 3;
-/// How many orders are tried: each takes some ten milliseconds.
-const MOST_ORDERS: usize = 8;
-
-/// What was asked of CUPTI already, by the metrics in order of their names: asking takes milliseconds.
-type Known = HashMap<Vec<Arc<str>>, Option<Fitted>>;
-
-/// Metrics that fit one pass, with the marker that leaves room for them.
-#[derive(Clone)]
-struct Fitted {
-    members: Vec<Asked>,
-    marker: &'static str,
-    config: ConfigImage,
+/// These groups sampled, and the rest by ranges.
+fn with_ranges(
+    planner: &Planner<'_>,
+    metrics: &[Arc<str>],
+    sampled: Vec<SampleGroup>,
+    dispatches: u32,
+) -> Result<Choice, PlanError> {
+    let ranges = planner.pack(&rest(metrics, &sampled), dispatches)?;
+    Ok(Choice { sampled, ranges })
 }
 
-impl Planner<'_> {
-    /// One group of all these metrics.
-    ///
-    /// # Errors
-    /// [`PlanError`] with the metrics that do not fit.
-    pub(super) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
-        let mut groups = self.pack_samples(metrics);
-        let first = if groups.is_empty() { None } else { Some(groups.remove(0)) };
-        let fits = |metric: &&Arc<str>| first.as_ref().is_some_and(|group| group.metrics.contains(metric));
-        let left: Vec<&str> = metrics.iter().filter(|metric| !fits(metric)).map(|metric| &**metric).collect();
-        match first {
-            Some(group) if left.is_empty() => Ok(group),
-            _ => Err(PlanError::Unavailable(format!(
-                "--fence off counts in a single pass of sampling, which has no room for {}; leave them out, or use --fence on",
-                left.join(", ")
-            ))),
-        }
-    }
-
-    /// How these metrics are programmed for sampling; `None` when they take more than one pass, or are not offered.
-    fn fitted(&self, members: &[Asked], known: &mut Known) -> Option<Fitted> {
-        let mut key: Vec<Arc<str>> = members.iter().map(|(metric, _)| Arc::clone(metric)).collect();
-        key.sort();
-        if let Some(known) = known.get(&key) {
-            return known.clone();
-        }
-        let found = self.ask(members);
-        known.insert(key, found.clone());
-        found
-    }
-
-    fn ask(&self, members: &[Asked]) -> Option<Fitted> {
-        let availability = self.sampling?;
-        let own = |marker: &&str| {
-            *marker == MARKERS[0]
-                || members.iter().any(|(_, formula)| formula.terms().iter().any(|term| **term == **marker))
-        };
-        MARKERS.into_iter().filter(own).find_map(|marker| {
-            let host = Host::for_sampling(self.cupti, self.chip, availability).ok()?;
-            let config = host.config(&Names::new(terms(members, marker))).ok()?;
-            (config.passes == 1).then(|| Fitted { members: members.to_vec(), marker, config })
-        })
-    }
-
-    /// Packs what can be sampled into as few groups as a few orders of trying give.
-    fn pack_samples(&self, metrics: &[Arc<str>]) -> Vec<SampleGroup> {
-        let mut known = Known::new();
-        let mut offered: Vec<Asked> = metrics
-            .iter()
-            .filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?)))
-            .filter(|asked| self.fitted(std::slice::from_ref(asked), &mut known).is_some())
-            .collect();
-        let mut best = self.fit(&offered, &mut known);
-        // What goes with fewest others first, and what is left in several orders: which two go together matters.
-        offered.sort_by_key(|(metric, _)| pickiness(metric));
-        let easy = offered.iter().position(|(metric, _)| pickiness(metric) == EASY).unwrap_or(offered.len());
-        for _ in 0..(offered.len() - easy).min(MOST_ORDERS) {
-            if best.len() <= 1 {
-                break;
-            }
-            let sorted = self.fit(&offered, &mut known);
-            if sorted.len() < best.len() {
-                best = sorted;
-            }
-            offered[easy..].rotate_left(1);
-        }
-        let group = |fitted: Fitted| SampleGroup::new(&fitted.members, fitted.marker, fitted.config);
-        best.into_iter().map(group).collect()
-    }
-
-    /// Each metric goes to the first group that has room.
-    fn fit(&self, metrics: &[Asked], known: &mut Known) -> Vec<Fitted> {
-        let mut groups: Vec<Fitted> = Vec::new();
-        'metrics: for metric in metrics {
-            for group in &mut groups {
-                let more: Vec<Asked> = group.members.iter().chain([metric]).cloned().collect();
-                if let Some(more) = self.fitted(&more, known) {
-                    *group = more;
-                    continue 'metrics;
-                }
-            }
-            groups.extend(self.fitted(std::slice::from_ref(metric), known));
-        }
-        groups
-    }
+/// The metrics that no group samples.
+fn rest(metrics: &[Arc<str>], sampled: &[SampleGroup]) -> Vec<Arc<str>> {
+    let taken = |metric: &Arc<str>| sampled.iter().any(|group| group.metrics.contains(metric));
+    metrics.iter().filter(|metric| !taken(metric)).cloned().collect()
 }
 
-/// L1 goes with no counter of instructions, warps with few; L2 and memory, which go with all, are put together, since each
-/// group with them is decoded slowly.
-fn pickiness(metric: &str) -> u32 {
-    if metric.starts_with("l1tex__") {
-        0
-    } else if is_far(metric) {
-        1
-    } else if metric.contains("__warps_") {
-        2
-    } else {
-        EASY
-    }
+/// The least that sampling can cost where one group does not hold everything and `rest` is not offered.
+fn least(planner: &Planner<'_>, rest: &[Arc<str>], dispatches: u32) -> Duration {
+    let group = SESSION + (NEAR + PASS) * dispatches;
+    let other = match planner.pack(rest, dispatches) {
+        Ok(groups) if groups.is_empty() => group,
+        Ok(groups) => ranges(&groups, true, dispatches),
+        Err(_) => Duration::ZERO,
+    };
+    group + SWITCH + other
+}
+
+/// The least that these metrics can cost by ranges beside sampling.
+fn least_by_ranges(metrics: &[Arc<str>], dispatches: u32) -> Duration {
+    let pass = metrics.iter().map(|metric| Price::of(metric).pass(dispatches)).max().unwrap_or_default();
+    session(dispatches) + pass + PASS * dispatches
 }

@@ -5,7 +5,9 @@
 //! dispatch, and the raw values are decoded into a counter image, which is evaluated on a thread beside the program.
 
 mod alone;
+mod answers;
 mod beside;
+mod bounds;
 mod choice;
 mod count;
 mod device;
@@ -21,6 +23,7 @@ mod planner;
 mod range;
 mod ranges;
 mod room;
+mod samples;
 mod sampling;
 mod sets;
 mod timing;
@@ -28,6 +31,8 @@ mod ways;
 
 #[cfg(test)]
 mod gpu_tests;
+#[cfg(test)]
+mod pinned_tests;
 #[cfg(test)]
 mod plan_tests;
 

@@ -115,7 +115,7 @@ pub(super) fn plan_unfenced(planner: &Planner<'_>, request: &Request) -> Result<
 /// [`PlanError`].
 pub(crate) fn plan_request(cupti: &Cupti, chip: &str, request: &Request) -> Result<Plan, PlanError> {
     let sampling = cupti.lacks_sampling().is_none().then_some(&[][..]);
-    plan(&Planner { cupti, chip, availability: &[], sampling }, request).map(|planned| planned.plan)
+    plan(&Planner::new(cupti, chip, &[], sampling), request).map(|planned| planned.plan)
 }
 
 /// The plan where nothing may be counted: times by events.

@@ -9,9 +9,9 @@ use crate::tables::{Cupti, Environment, find_cupti};
 use kreplay_engine::{PlanError, Request, Way};
 use std::sync::Arc;
 
-const CHIP: &str = "GH100";
+pub(super) const CHIP: &str = "GH100";
 
-fn cupti() -> Option<Cupti> {
+pub(super) fn cupti() -> Option<Cupti> {
     if std::env::var_os("KREPLAY_CUPTI").is_none() {
         println!("skipped: KREPLAY_CUPTI names no CUPTI");
         return None;
@@ -128,7 +128,7 @@ fn every_metric_of_a_set_is_in_the_plan() {
 #[test]
 fn a_cheap_metric_does_not_make_a_group_dearer() {
     let Some(cupti) = cupti() else { return };
-    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
     let groups = planner.pack(&metrics(&["sm__inst_executed.sum", "dram__bytes_read.sum"]), 1).expect("packed");
     for group in &groups {
         let expected = group.metrics.iter().map(|metric| Price::of(metric)).max();
@@ -139,7 +139,7 @@ fn a_cheap_metric_does_not_make_a_group_dearer() {
 #[test]
 fn ranges_stand_in_where_one_pass_holds_what_was_sampled() {
     let Some(cupti) = cupti() else { return };
-    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
     let request = Request { names: vec!["basic".into()], repeat: 1, dispatches: 500 };
     let planned = super::plan::plan(&planner, &request).expect("it can be planned");
     assert!(!planned.sampled.is_empty());
@@ -158,7 +158,7 @@ fn ranges_stand_in_where_one_pass_holds_what_was_sampled() {
 #[test]
 fn without_a_fence_there_is_one_pass_or_none() {
     let Some(cupti) = cupti() else { return };
-    let planner = Planner { cupti: &cupti, chip: CHIP, availability: &[], sampling: Some(&[]) };
+    let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
     let plan = |names: &[&str]| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         super::plan::plan_unfenced(&planner, &Request { names, repeat: 1, dispatches: 500 })

@@ -7,6 +7,7 @@
 //! session, though, since a session keeps its first programming; so groups are worth it only where CUPTI refuses to count
 //! the metrics together, or where a window holds very many dispatches.
 
+use super::answers::Answers;
 use super::host::{ConfigImage, Host, Names};
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
@@ -62,6 +63,16 @@ impl Price {
         }
     }
 
+    /// What programming a pass costs that holds such a metric.
+    fn switch(self) -> Duration {
+        if self == Price::Cheap { SWITCH_FAR } else { SWITCH_NEAR }
+    }
+
+    /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
+    pub(super) fn pass(self, dispatches: u32) -> Duration {
+        self.switch() + self.duration() * dispatches
+    }
+
     /// What one kernel costs in a pass, beside the switch.
     fn duration(self) -> Duration {
         match self {
@@ -80,8 +91,7 @@ impl Group {
 
     /// What one of its passes costs a window, beside its kernels.
     fn switch(&self) -> Duration {
-        let far = self.metrics.iter().any(|metric| Price::of(metric) == Price::Cheap);
-        if far { SWITCH_FAR } else { SWITCH_NEAR }
+        self.metrics.iter().map(|metric| Price::of(metric).switch()).max().unwrap_or(SWITCH_NEAR)
     }
 
     /// Its passes for a window of this many dispatches.
@@ -101,7 +111,12 @@ pub(crate) fn cost(groups: &[Group], dispatches: u32, mixed: bool) -> Duration {
     let count = u32::try_from(groups.len()).unwrap_or(u32::MAX);
     let sessions = if mixed || count > 1 { count } else { 0 };
     let passes = groups.iter().map(|group| group.cost(dispatches)).sum::<Duration>();
-    passes + (SESSION + SESSION_RANGE * dispatches) * sessions
+    passes + session(dispatches) * sessions
+}
+
+/// What another session costs in a window of this many dispatches.
+pub(super) fn session(dispatches: u32) -> Duration {
+    SESSION + SESSION_RANGE * dispatches
 }
 
 /// Packs metrics for a chip.
@@ -112,11 +127,40 @@ pub(crate) struct Planner<'a> {
     pub(crate) availability: &'a [u8],
     /// What may be sampled; `None` where nothing may.
     pub(crate) sampling: Option<&'a [u8]>,
+    /// What was asked of ranges already.
+    ranges: Answers,
+    /// What was asked of sampling.
+    samples: Answers,
 }
 
-impl Planner<'_> {
-    fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
-        Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics))
+impl<'a> Planner<'a> {
+    /// A planner for a chip. `availability` is what may be counted by ranges, `sampling` what may be sampled: `None` where
+    /// nothing may.
+    pub(crate) fn new(cupti: &'a Cupti, chip: &'a str, availability: &'a [u8], sampling: Option<&'a [u8]>) -> Self {
+        Self { cupti, chip, availability, sampling, ranges: Answers::default(), samples: Answers::default() }
+    }
+
+    pub(super) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
+        let ask = || Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics));
+        self.ranges.get(metrics, ask)
+    }
+
+    /// How many questions CUPTI was asked: about ranges, and about sampling.
+    #[cfg(test)]
+    pub(super) fn asked(&self) -> (usize, usize) {
+        (self.ranges.asked(), self.samples.asked())
+    }
+
+    /// How terms are programmed for sampling; `None` when they take more than one pass, or nothing is sampled.
+    pub(super) fn sampled_config(&self, terms: &[Arc<str>]) -> Option<ConfigImage> {
+        let availability = self.sampling?;
+        let ask = || Host::for_sampling(self.cupti, self.chip, availability)?.config(&Names::new(terms));
+        self.samples.get(terms, ask).ok().filter(|config| config.passes == 1)
+    }
+
+    /// Whether terms fit one pass of sampling, as far as that follows from what was asked.
+    pub(super) fn known_to_fit(&self, terms: &[Arc<str>]) -> Option<bool> {
+        self.samples.fits(terms)
     }
 
     /// The groups that cost least in a window of this many dispatches: packed by price, or all together where that is
@@ -128,6 +172,22 @@ impl Planner<'_> {
         if metrics.is_empty() {
             return Ok(Vec::new());
         }
+        let Ok(config) = self.config(metrics) else { return self.apart(metrics) };
+        let passes = config.passes;
+        let together = vec![Group::new(metrics.to_vec(), config)];
+        let price = cost(&together, dispatches, false);
+        if self.cannot_be_cheaper(metrics, passes, price, dispatches) {
+            return Ok(together);
+        }
+        let groups = self.apart(metrics)?;
+        Ok(if price <= cost(&groups, dispatches, false) { together } else { groups })
+    }
+
+    /// Groups packed by price.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the metric that cannot be counted.
+    fn apart(&self, metrics: &[Arc<str>]) -> Result<Vec<Group>, PlanError> {
         let mut singles = Vec::new();
         let mut several = Vec::new();
         for metric in metrics {
@@ -154,12 +214,6 @@ impl Planner<'_> {
             self.place(&mut groups, metric).map_err(unavailable)?;
         }
         groups.sort_by_key(|group| group.price);
-        if let Ok(config) = self.config(metrics) {
-            let together = vec![Group::new(metrics.to_vec(), config)];
-            if cost(&together, dispatches, false) <= cost(&groups, dispatches, false) {
-                return Ok(together);
-            }
-        }
         Ok(groups)
     }
 

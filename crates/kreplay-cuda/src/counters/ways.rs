@@ -147,12 +147,8 @@ impl CudaCounters {
     }
 
     pub(super) fn planner(&self) -> Planner<'_> {
-        Planner {
-            cupti: &self.cupti,
-            chip: &self.availability.chip,
-            availability: &self.availability.image,
-            sampling: self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some()),
-        }
+        let sampling = self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some());
+        Planner::new(&self.cupti, &self.availability.chip, &self.availability.image, sampling)
     }
 
     /// The plan, or once sampling was given up the one that uses ranges instead.

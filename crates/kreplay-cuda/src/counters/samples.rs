@@ -1,0 +1,177 @@
+//! Packing what can be sampled into as few groups as a few orders of trying give.
+
+use super::planner::Planner;
+use super::sampling::SampleGroup;
+use super::sampling::formula::{Formula, MARKERS};
+use super::sampling::group::{Asked, is_far, terms};
+use kreplay_engine::PlanError;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The [`pickiness`] of most metrics.
+const EASY: u32 = 3;
+/// How many orders are tried: each asks CUPTI some ten times.
+const MOST_ORDERS: usize = 8;
+
+/// Metrics that fit one pass, with the marker that leaves room for them.
+#[derive(Clone)]
+struct Fitted {
+    members: Vec<Asked>,
+    marker: &'static str,
+}
+
+/// Packs a request.
+struct Packing<'a> {
+    planner: &'a Planner<'a>,
+    /// Whether what follows from other answers is taken as answered.
+    infers: bool,
+    /// What is known of sets of metrics, by their names in order.
+    known: HashMap<Vec<Arc<str>>, Option<Fitted>>,
+}
+
+impl Planner<'_> {
+    /// One group of all these metrics.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the metrics that do not fit.
+    pub(super) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
+        let mut groups = self.pack_samples(metrics, &|_| true);
+        let first = if groups.is_empty() { None } else { Some(groups.remove(0)) };
+        let fits = |metric: &&Arc<str>| first.as_ref().is_some_and(|group| group.metrics.contains(metric));
+        let left: Vec<&str> = metrics.iter().filter(|metric| !fits(metric)).map(|metric| &**metric).collect();
+        match first {
+            Some(group) if left.is_empty() => Ok(group),
+            _ => Err(PlanError::Unavailable(format!(
+                "--fence off counts in a single pass of sampling, which has no room for {}; leave them out, or use --fence on",
+                left.join(", ")
+            ))),
+        }
+    }
+
+    /// Packs what can be sampled. Where one group does not hold everything, nothing is packed unless that is `worth` it,
+    /// given the metrics that are not offered as far as they are known.
+    pub(super) fn pack_samples(&self, metrics: &[Arc<str>], worth: &dyn Fn(&[Arc<str>]) -> bool) -> Vec<SampleGroup> {
+        let packed = [true, false].into_iter().find_map(|infers| {
+            let mut packing = Packing { planner: self, infers, known: HashMap::new() };
+            let fitted = packing.pack(metrics, worth);
+            // CUPTI packs by rules of thumb: should it refuse what followed from other answers, everything is asked.
+            fitted.iter().map(|fitted| packing.programmed(fitted)).collect::<Option<Vec<_>>>()
+        });
+        packed.unwrap_or_default()
+    }
+}
+
+impl Packing<'_> {
+    fn pack(&mut self, metrics: &[Arc<str>], worth: &dyn Fn(&[Arc<str>]) -> bool) -> Vec<Fitted> {
+        if self.planner.sampling.is_none() {
+            return Vec::new();
+        }
+        let mut offered: Vec<Asked> =
+            metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
+        if offered.is_empty() {
+            return Vec::new();
+        }
+        if let Some(all) = self.fitted(&offered) {
+            return if all.members.len() == metrics.len() || worth(&rest(metrics, &offered)) {
+                vec![all]
+            } else {
+                Vec::new()
+            };
+        }
+        if !worth(&rest(metrics, &offered)) {
+            return Vec::new();
+        }
+        offered.retain(|asked| self.fitted(std::slice::from_ref(asked)).is_some());
+        if !worth(&rest(metrics, &offered)) {
+            return Vec::new();
+        }
+        self.orders(offered)
+    }
+
+    /// The fewest groups that a few orders of trying give.
+    fn orders(&mut self, mut offered: Vec<Asked>) -> Vec<Fitted> {
+        let mut best = self.fit(&offered);
+        // What goes with fewest others first, and what is left in several orders: which two go together matters.
+        offered.sort_by_key(|(metric, _)| pickiness(metric));
+        let easy = offered.iter().position(|(metric, _)| pickiness(metric) == EASY).unwrap_or(offered.len());
+        for _ in 0..(offered.len() - easy).min(MOST_ORDERS) {
+            // What fits one group never takes two.
+            if best.len() <= 2 {
+                break;
+            }
+            let sorted = self.fit(&offered);
+            if sorted.len() < best.len() {
+                best = sorted;
+            }
+            offered[easy..].rotate_left(1);
+        }
+        best
+    }
+
+    /// Each metric goes to the first group that has room.
+    fn fit(&mut self, metrics: &[Asked]) -> Vec<Fitted> {
+        let mut groups: Vec<Fitted> = Vec::new();
+        'metrics: for metric in metrics {
+            for group in &mut groups {
+                let more: Vec<Asked> = group.members.iter().chain([metric]).cloned().collect();
+                if let Some(more) = self.fitted(&more) {
+                    *group = more;
+                    continue 'metrics;
+                }
+            }
+            groups.extend(self.fitted(std::slice::from_ref(metric)));
+        }
+        groups
+    }
+
+    /// These metrics in one pass; `None` when they take more than one, or are not offered.
+    fn fitted(&mut self, members: &[Asked]) -> Option<Fitted> {
+        let mut key: Vec<Arc<str>> = members.iter().map(|(metric, _)| Arc::clone(metric)).collect();
+        key.sort();
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let found = markers(members)
+            .find(|marker| self.fits(&terms(members, marker)))
+            .map(|marker| Fitted { members: members.to_vec(), marker });
+        self.known.insert(key, found.clone());
+        found
+    }
+
+    fn fits(&self, terms: &[Arc<str>]) -> bool {
+        let follows = self.infers.then(|| self.planner.known_to_fit(terms)).flatten();
+        follows.unwrap_or_else(|| self.planner.sampled_config(terms).is_some())
+    }
+
+    fn programmed(&self, fitted: &Fitted) -> Option<SampleGroup> {
+        let config = self.planner.sampled_config(&terms(&fitted.members, fitted.marker))?;
+        Some(SampleGroup::new(&fitted.members, fitted.marker, config))
+    }
+}
+
+/// The markers that can tell when these metrics are active: the first costs room, another must be among what is counted.
+fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
+    MARKERS.into_iter().filter(|marker| {
+        *marker == MARKERS[0]
+            || members.iter().any(|(_, formula)| formula.terms().iter().any(|term| **term == **marker))
+    })
+}
+
+/// The metrics that are not offered.
+fn rest(metrics: &[Arc<str>], offered: &[Asked]) -> Vec<Arc<str>> {
+    metrics.iter().filter(|metric| !offered.iter().any(|(known, _)| known == *metric)).cloned().collect()
+}
+
+/// L1 goes with no counter of instructions, warps with few; L2 and memory, which go with all, are put together, since each
+/// group with them is decoded slowly.
+fn pickiness(metric: &str) -> u32 {
+    if metric.starts_with("l1tex__") {
+        0
+    } else if is_far(metric) {
+        1
+    } else if metric.contains("__warps_") {
+        2
+    } else {
+        EASY
+    }
+}
