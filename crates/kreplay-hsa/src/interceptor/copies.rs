@@ -60,6 +60,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A copy that is about to be submitted.
+struct Begun {
+    units: Vec<usize>,
+    held: Vec<RunGuard<HsaAgent>>,
+    /// The signal that stands for the program's, and what is done when it falls. Without a signal of ours nobody knows when
+    /// the copy has ended.
+    watched: Option<(Signal, Ending)>,
+}
+
 impl Backend {
     /// The GPUs that a copy between these agents' memories touches.
     fn touched(&self, agents: &[AgentHandle]) -> Vec<usize> {
@@ -86,6 +95,23 @@ impl Backend {
         (held, Ending::default())
     }
 
+    /// What comes before a copy is submitted. `None` where nothing of ours has to do with it.
+    fn begin(&self, agents: &[AgentHandle], written: Range, effect: impl Fn(usize) -> Effect) -> Option<Begun> {
+        let units = self.touched(agents);
+        if units.is_empty() || !self.is_on() {
+            return None;
+        }
+        let Some(ours) = self.copies.acquire() else {
+            let (held, _) = self.hold(&units, written, |_| Effect::Other);
+            return Some(Begun { units, held, watched: None });
+        };
+        let (held, ending) = self.hold(&units, written, effect);
+        for index in &units {
+            self.units()[*index].agent.program().copy_begins();
+        }
+        Some(Begun { units, held, watched: Some((ours, ending)) })
+    }
+
     /// Submits a copy; `original` is given the completion signal to use.
     fn copy(
         &'static self,
@@ -95,21 +121,13 @@ impl Backend {
         completion: Signal,
         original: impl Fn(Signal) -> Status,
     ) -> Status {
-        let units = self.touched(agents);
-        if units.is_empty() || !self.is_on() {
-            return original(completion);
-        }
-        let Some(ours) = self.copies.acquire() else {
-            // Without a signal of ours nobody knows when it has ended.
-            let (held, _) = self.hold(&units, written, |_| Effect::Other);
+        let begun = guard("the beginning of a copy", || self.begin(agents, written, effect), || None);
+        let Some(Begun { units, held, watched }) = begun else { return original(completion) };
+        let Some((ours, ending)) = watched else {
             let status = original(completion);
             drop(held);
             return status;
         };
-        let (held, ending) = self.hold(&units, written, effect);
-        for index in &units {
-            self.units()[*index].agent.program().copy_begins();
-        }
         let status = original(ours);
         let copy = Box::new(Copy { backend: self, ours, program: completion, units, ending });
         if !status.is_ok() {
