@@ -10,7 +10,8 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     uncounted   60 s   every program at 1, 2, 5 and 9 passes, kernel and batch windows, nothing counted
     counted    150 s   every program with counters, kernel and batch windows; warps against each launch's geometry
     filters     20 s   --kernel, --exclude, --skip and --count, in both kinds of windows
-    restore     10 s   the restore left out: in-place programs must come out wrong
+    restore     15 s   the restore left out: in-place programs must come out wrong
+    frees       20 s   memory freed to pools within batch windows: what ends windows, and how long they are
     flush       10 s   --cache flush
     faults      30 s   spinning kernels, dying programs, a killed command, bad requests
     graphs       6 s   CUDA graphs
@@ -50,7 +51,7 @@ SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools host_memory graphs printing fault filters silent"
+    "many_allocations streams threads contexts pools pool_reuse host_memory graphs printing fault filters silent"
 ).split()
 OTHERS = "spinning dying lasting two_devices".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.
@@ -232,7 +233,7 @@ def filters():
 
 
 def restore():
-    for program in ("in_place", "accumulate", "module_variables"):
+    for program in ("in_place", "accumulate", "module_variables", "pool_reuse"):
         for window in ("kernel", "batch"):
             name = f"restore left out {program} {window}"
             options = ["--set", "none", "--passes", "3", "--window", window]
@@ -240,6 +241,22 @@ def restore():
             # What the program reads within a batch window is pass 0's; what the passes did shows in their outputs.
             seen = run.code == 1 and ": wrong" in run.out if window == "kernel" else run.divergent > 0
             check(name, run, [] if seen else ["nothing came out wrong"])
+
+
+def frees():
+    for options in (["--set", "none", "--passes", "5", "--verify", "all"], ["--set", "none", "--passes", "3", "--shadow", "trusted"],
+                    ["--set", "memory"], ["-c", SEVERAL]):
+        name = f"frees pool_reuse {' '.join(options[:2])} {options[-1] if options[0] == '--set' else ''}"
+        run = Run(name, [*options, "--window", "batch"], [BUILD / "pool_reuse"])
+        wrong = right(run, "pool_reuse", "none" not in options)
+        reasons = collections.Counter(window["closed_by"] for window in run.run.get("windows", []))
+        # The program reads, sets and trims seven times; each of these may end one window.
+        if reasons["freed"] > 7:
+            wrong.append("frees to a pool end windows")
+        if reasons["failed"]:
+            wrong.append("windows failed")
+        text = " ".join(f"{reason}={count}" for reason, count in sorted(reasons.items()))
+        say(not wrong, name, run.seconds, f"{run.detail()} closed by {text} | {run.tail()}; " + "; ".join(wrong))
 
 
 def flush():
@@ -421,7 +438,7 @@ def devices():
             check(name, run, wrong)
 
 
-PARTS = {"build": build, "uncounted": uncounted, "counted": counted, "filters": filters, "restore": restore, "flush": flush,
+PARTS = {"build": build, "uncounted": uncounted, "counted": counted, "filters": filters, "restore": restore, "frees": frees, "flush": flush,
          "faults": faults, "graphs": graphs, "inference": graph_inference, "python": python_programs, "permission": permission, "devices": devices}
 
 

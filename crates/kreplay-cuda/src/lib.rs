@@ -8,6 +8,7 @@ mod fake;
 mod interceptor;
 mod kernels;
 mod offline;
+mod pools;
 mod tables;
 #[cfg(test)]
 mod test_alloc;

@@ -72,16 +72,32 @@ impl Agent for CudaAgent {
 
     fn submit(&self, work: &CudaWork) -> Result<(), AgentError> {
         let _entered = self.enter()?;
-        work.submit(self.driver(), self.stream()).map_err(|error| self.error(error))?;
-        match work {
-            CudaWork::Launch(_) => self.note_launch(),
-            _ => self.note_operation(),
+        let launched = match self.uses_freed() {
+            true => self.submit_to_freed(work)?,
+            false => {
+                work.submit(self.driver(), self.stream()).map_err(|error| self.error(error))?;
+                matches!(work, CudaWork::Launch(_))
+            }
+        };
+        match launched {
+            true => self.note_launch(),
+            false => self.note_operation(),
         }
         Ok(())
     }
 
     fn records(&self) -> bool {
         self.0.records.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn kept(&self) -> Result<(), AgentError> {
+        match self.0.pools.get() {
+            Some(pools) if !pools.kept() => Err(AgentError::Failed {
+                call: "looking at memory pools",
+                status: "memory that the program freed within the window may be mapped elsewhere by now".into(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn work_bytes(&self, work: &CudaWork) -> u64 {

@@ -6,6 +6,7 @@
 
 mod backing;
 mod drain;
+mod freed;
 mod guard;
 mod launch;
 mod operations;
@@ -28,6 +29,7 @@ pub(crate) use pause::Pause;
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
 
 use crate::kernels;
+use crate::pools::Pools;
 use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribute};
 use backing::Backings;
 use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
@@ -68,6 +70,8 @@ struct Inner {
     operations: AtomicU64,
     /// Whether batch windows are worth it.
     records: AtomicBool,
+    /// Memory pools, where somebody looks after them.
+    pools: OnceLock<Arc<Pools>>,
     /// Memory that is written to flush the cache; 0 until it is needed.
     filler: Mutex<u64>,
 }
@@ -127,6 +131,7 @@ impl CudaAgent {
             launches: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             records: AtomicBool::new(false),
+            pools: OnceLock::new(),
             filler: Mutex::new(0),
         })))
     }
@@ -184,6 +189,17 @@ impl CudaAgent {
     /// Whether windows hold many dispatches where the user leaves the choice.
     pub(crate) fn set_records(&self, records: bool) {
         self.0.records.store(records, Ordering::Relaxed);
+    }
+
+    /// These pools hold what the program frees to them within a batch window.
+    pub(crate) fn set_pools(&self, pools: Arc<Pools>) {
+        let _ = self.0.pools.set(pools);
+    }
+
+    /// Whether work that runs again may use memory that the program has freed to a pool. The driver's own copies are not to
+    /// be relied on there: for it the addresses are nobody's.
+    fn uses_freed(&self) -> bool {
+        self.0.pools.get().is_some_and(|pools| pools.any_held())
     }
 
     /// A library's module in the agent's context; `None` when it is not loaded there.

@@ -23,9 +23,13 @@ impl CudaAgent {
         let mut table = Table::default();
         {
             let backings = locked(&self.0.backings);
+            // Kernels reach whatever is mapped; the driver's copies only what it knows to be allocated.
+            let by_kernel = self.uses_freed();
             let few = moves.len() <= FEW_MOVES;
             for one in moves.iter().filter(|one| one.bytes > 0) {
-                if few || one.bytes >= LARGE_MOVE || backings.is_host(one.to) || backings.is_host(one.from) {
+                let by_driver =
+                    few || one.bytes >= LARGE_MOVE || backings.is_host(one.to) || backings.is_host(one.from);
+                if by_driver && !by_kernel {
                     self.driver()
                         .copy(one.to, one.from, one.bytes, self.stream())
                         .map_err(|error| self.error(error))?;
@@ -180,7 +184,7 @@ impl CudaAgent {
     }
 
     /// One launch of one of our kernels over a table that lies at `device`.
-    fn launch_over(
+    pub(super) fn launch_over(
         &self,
         kernel: Function,
         table: &Table,

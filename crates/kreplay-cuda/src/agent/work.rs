@@ -134,6 +134,17 @@ impl CudaWork {
         }
     }
 
+    /// As [`CudaWork::submit`], where the work may use memory that the program has freed since: copies and memsets of
+    /// addresses that the driver does not know fail, rather than being taken for the host's.
+    pub(crate) fn submit_to_freed(&self, driver: &Driver, stream: Stream) -> Result<(), CudaError> {
+        match self {
+            CudaWork::Copy { to, from, bytes } => driver.copy_within(*to, *from, *bytes, stream),
+            CudaWork::Upload { to, content } => driver.copy_up(*to, content, stream),
+            CudaWork::All(works) => works.iter().try_for_each(|work| work.submit_to_freed(driver, stream)),
+            CudaWork::Launch(_) | CudaWork::Fill { .. } => self.submit(driver, stream),
+        }
+    }
+
     /// Bytes of host memory that it holds.
     pub(crate) fn bytes(&self) -> u64 {
         match self {

@@ -15,7 +15,10 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
         ($($function:ident),* $(,)?) => {
             match name.to_str().unwrap_or_default() {
                 $(stringify!($function) => $function as *mut c_void,)*
-                other => super::graphs::find(other),
+                other => {
+                    let found = super::graphs::find(other);
+                    if found.is_null() { super::pools::find(name) } else { found }
+                }
             }
         };
     }
@@ -153,7 +156,7 @@ functions! {
     fn cuCtxGetDevice(device: *mut i32) { put(device, 0); 0 }
     fn cuCtxPushCurrent_v2(_context: u64) { 0 }
     fn cuCtxPopCurrent_v2(_context: *mut u64) { 0 }
-    fn cuCtxSynchronize() { 0 }
+    fn cuCtxSynchronize() { super::pools::synchronise(&mut world()); 0 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { put(free, 1 << 30); put(total, 1 << 31); 0 }
     fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { grant(pointer, allocate(bytes)) }
     fn cuMemFree_v2(pointer: u64) { free(pointer) }
@@ -162,9 +165,14 @@ functions! {
         put(bytes, world().allocations.get(&pointer).map_or(0, |layout| layout.size()));
         0
     }
-    fn cuPointerGetAttribute(value: *mut u64, _attribute: u32, pointer: u64) {
+    fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64) {
+        const MEMPOOL_HANDLE: u32 = 17;
         // Device memory, by the fake's own allocations; nothing else is known.
         let world = world();
+        if attribute == MEMPOOL_HANDLE {
+            put(value, super::pools::pool_of(&world, pointer));
+            return 0;
+        }
         let known = world.allocations.iter().any(|(base, layout)| (*base..base + layout.size() as u64).contains(&pointer));
         if known {
             put(value, 2);
@@ -174,22 +182,35 @@ functions! {
     fn cuMemHostAlloc(pointer: *mut u64, bytes: usize, _flags: u32) { grant(pointer, allocate(bytes)) }
     fn cuMemFreeHost(pointer: u64) { free(pointer) }
     fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, _stream: u64) {
+        // An address that nobody has allocated is taken for the host's.
+        if super::pools::is_free(to, false) || super::pools::is_free(from, false) {
+            return INVALID_VALUE;
+        }
         // SAFETY: the agent copies between memory of this process.
         unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
         0
     }
     fn cuMemsetD8Async(to: u64, value: u8, count: usize, _stream: u64) {
+        if super::pools::is_free(to, true) {
+            return INVALID_VALUE;
+        }
         // SAFETY: as above.
         unsafe { std::ptr::write_bytes(to as *mut u8, value, count) };
         0
     }
     fn cuMemsetD16Async(to: u64, value: u16, count: usize, _stream: u64) {
+        if super::pools::is_free(to, true) {
+            return INVALID_VALUE;
+        }
         for at in 0..count {
             put((to as *mut u16).wrapping_add(at), value);
         }
         0
     }
     fn cuMemsetD32Async(to: u64, value: u32, count: usize, _stream: u64) {
+        if super::pools::is_free(to, true) {
+            return INVALID_VALUE;
+        }
         for at in 0..count {
             put((to as *mut u32).wrapping_add(at), value);
         }

@@ -4,9 +4,13 @@
 mod driver;
 mod graphs;
 mod kernels;
+mod pools;
 
 pub(crate) use graphs::{Node, add_graph, add_node, kernel_params};
 pub(crate) use kernels::hash;
+pub(crate) use pools::{
+    add_pool, pool_allocate, pool_free, pool_refuses, pool_threshold, pool_trim, set_pool_threshold,
+};
 
 use crate::tables::{Driver, DriverTable};
 use std::cell::{Cell, RefCell};
@@ -36,6 +40,8 @@ pub(super) struct World {
     /// Graphs by handle: their nodes; and nodes by handle.
     pub(super) graphs: HashMap<u64, Vec<u64>>,
     pub(super) nodes: HashMap<u64, (Node, Vec<u64>)>,
+    /// Memory pools by handle.
+    pub(super) pools: HashMap<u64, pools::Pool>,
     /// Variables of modules: name, address, bytes.
     pub(super) variables: HashMap<String, (u64, u64)>,
 }

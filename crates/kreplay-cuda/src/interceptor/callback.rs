@@ -49,8 +49,14 @@ impl Interceptor {
             Class::Launch { form, per_thread } => self.launch_enter(data, form, per_thread),
             Class::Graph { per_thread } => self.graph_enter(data, per_thread),
             Class::DestroyGraph => self.graph_destroyed(data),
-            Class::Allocate(allocation) => self.allocate_enter(data, allocation),
+            Class::Allocate(allocation) => {
+                self.allocate_enter(data, allocation);
+                self.pools_before(data, allocation);
+            }
             Class::Free => self.free_enter(data),
+            Class::FreeToPool => self.free_to_pool_enter(data),
+            Class::ShrinkPool => self.shrink_pool_enter(data),
+            Class::PoolAttribute => self.pool_attribute_enter(data),
             Class::Unmap => self.unmap_enter(data),
             Class::SurfaceDestroy => self.surface_destroyed(data),
             Class::UnloadModule => self.module_unloading(data),
@@ -58,11 +64,7 @@ impl Interceptor {
             // Counted before the call, so that nothing of ours falls between.
             Class::BeginCapture => {
                 // A window that is open would be closed later, and nothing may be allocated or waited for then.
-                for state in self.all_contexts() {
-                    if let Some(driven) = state.driven() {
-                        driven.engine.close_window_for(ClosingReason::Capture);
-                    }
-                }
+                self.close_windows(ClosingReason::Capture);
                 self.captures.fetch_add(1, Ordering::Relaxed);
             }
             Class::Operation(written) => self.operation_enter(data, written),
@@ -77,8 +79,15 @@ impl Interceptor {
             // SAFETY: in *exit* this points to the status that the program gets.
             unsafe { data.returned.read() }
         };
+        if let Class::Allocate(allocation) = class {
+            // Before the guard goes: a window that closes may use what the driver has taken away.
+            self.pools_after(data, allocation, returned == 0);
+        }
         match pop(data.correlation_id) {
-            Some(Pending::Retired { gone, live }) if returned != 0 => {
+            Some(Pending::Retired { gone, live, pooled }) if returned != 0 => {
+                if let Some(pooled) = pooled {
+                    self.pools.not_freed(pooled);
+                }
                 for (owner, region) in live {
                     self.remember(owner, region);
                 }
@@ -125,6 +134,7 @@ impl Interceptor {
             Class::SetAccess => self.access_exit(data),
             Class::SurfaceCreate => self.surface_created(data),
             Class::EndCapture => self.capture_ended(),
+            Class::ShrinkPool | Class::PoolAttribute => self.pool_changed(class, data),
             _ => {}
         }
     }

@@ -127,6 +127,7 @@ impl ContextState {
             }
         };
         agent.set_records(interceptor.records);
+        agent.set_pools(Arc::clone(&interceptor.pools));
         let counters = (interceptor.make_counters)(&agent);
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {

@@ -18,6 +18,12 @@ pub(super) enum Class {
     Allocate(Allocation),
     /// Frees what its first parameter names.
     Free,
+    /// Frees it to its pool, in the order of a stream.
+    FreeToPool,
+    /// Makes a pool smaller, or makes it go.
+    ShrinkPool,
+    /// Sets or gets an attribute of a pool.
+    PoolAttribute,
     /// Maps physical memory, or takes it away.
     Map,
     /// Takes a mapping away.
@@ -140,9 +146,10 @@ pub(super) fn class(id: u32) -> Option<Class> {
         IPC_OPEN | IPC_OPEN_V2 => Class::Allocate(Allocation::Ipc),
         EXTERNAL_MAPPED_BUFFER => Class::Allocate(Allocation::External),
         MEM_POOL_IMPORT_POINTER => Class::Allocate(Allocation::ImportedPool),
-        MEM_FREE | MEM_FREE_ASYNC | MEM_FREE_ASYNC_PTSZ | MEM_FREE_HOST | MEM_HOST_UNREGISTER | IPC_CLOSE => {
-            Class::Free
-        }
+        MEM_FREE | MEM_FREE_HOST | MEM_HOST_UNREGISTER | IPC_CLOSE => Class::Free,
+        MEM_FREE_ASYNC | MEM_FREE_ASYNC_PTSZ => Class::FreeToPool,
+        MEM_POOL_TRIM | MEM_POOL_DESTROY => Class::ShrinkPool,
+        MEM_POOL_SET | MEM_POOL_GET => Class::PoolAttribute,
         MEM_MAP => Class::Map,
         MEM_UNMAP => Class::Unmap,
         MEM_SET_ACCESS => Class::SetAccess,

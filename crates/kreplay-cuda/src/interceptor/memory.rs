@@ -6,15 +6,20 @@ use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::*;
-use kreplay_engine::{Range, Region, RegionKind, Writers};
+use kreplay_engine::{Agent, ClosingReason, Range, Region, RegionKind, Writers};
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Allocations from this size on may need memory that an idle shadow holds.
 const WORTH_ASKING: u64 = 1 << 20;
 
+/// How long an allocation that may not fit waits for the device, so that pools give memory back.
+const BRIEF: Duration = Duration::from_millis(500);
+
 impl Interceptor {
-    /// *Enter* of an allocation: when it would not fit, what the engine holds idle is freed first.
+    /// *Enter* of an allocation: when it would not fit, what the engine holds idle is freed first, and what pools hold for
+    /// an open window.
     pub(super) fn allocate_enter(&self, data: &CallbackData, class: Allocation) {
         let bytes = match class {
             // SAFETY: CUPTI hands the parameters of the function that the class belongs to.
@@ -27,10 +32,19 @@ impl Interceptor {
             return;
         }
         let state = self.context(data.context);
-        let Some(driven) = state.driven().filter(|driven| driven.engine.shadow_bytes() > 0) else { return };
+        let Some(driven) = state.driven() else { return };
+        let held = self.pools.any_held();
+        if !held && driven.engine.shadow_bytes() == 0 {
+            return;
+        }
         let _depth = crate::agent::Depth::enter();
         let room = self.driver.memory().map_or(u64::MAX, |(free, _)| free);
         if room < bytes + (64 << 20) {
+            if held {
+                self.close_windows(ClosingReason::Memory);
+                // A synchronise that the program made within the window would have given back what its pools hold.
+                let _ = driven.agent.drain(Instant::now() + BRIEF);
+            }
             driven.engine.release_idle();
         }
     }
@@ -119,22 +133,28 @@ impl Interceptor {
     pub(super) fn free_enter(&self, data: &CallbackData) {
         // SAFETY: every function of this class has the address first.
         let base = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
-        self.retire(data, &[base]);
+        self.retire(data, &[base], &|state, base| state.region_retire(base));
     }
 
-    /// Retires regions everywhere, until *exit* says that they did not go.
-    fn retire(&self, data: &CallbackData, bases: &[u64]) {
+    /// Retires regions everywhere, until *exit* says that they did not go. `retire` does it in one context.
+    pub(super) fn retire(
+        &self,
+        data: &CallbackData,
+        bases: &[u64],
+        retire: &dyn Fn(&Arc<ContextState>, u64) -> Option<Gone>,
+    ) {
         let live: Vec<_> = bases.iter().filter_map(|base| self.forget(*base)).collect();
         let mut gone: Vec<(Arc<ContextState>, Gone)> = Vec::new();
         for state in self.all_contexts() {
             for base in bases {
-                if let Some(region) = state.region_retire(*base) {
+                if let Some(region) = retire(&state, *base) {
                     gone.push((Arc::clone(&state), region));
                 }
             }
         }
-        if !gone.is_empty() {
-            push(data.correlation_id, Pending::Retired { gone, live });
+        let pooled = bases.iter().find_map(|base| self.pools.freed(*base));
+        if !gone.is_empty() || pooled.is_some() {
+            push(data.correlation_id, Pending::Retired { gone, live, pooled });
         }
     }
 
@@ -156,7 +176,7 @@ impl Interceptor {
             mappings.retain(|base, _| !(p.pointer..end).contains(base));
             bases
         };
-        self.retire(data, &bases);
+        self.retire(data, &bases, &|state, base| state.region_retire(base));
     }
 
     /// *Exit* of `cuMemSetAccess`: mappings that a device may write are live on it.

@@ -20,6 +20,7 @@ mod live;
 mod memory;
 mod operations;
 mod pending;
+mod pools;
 mod recent;
 mod start;
 
@@ -30,10 +31,11 @@ pub(crate) use start::before_others_at_exit;
 pub use start::initialize_injection;
 
 use crate::agent::CudaAgent;
+use crate::pools::Pools;
 use crate::tables::{Context, Driver};
 use context::ContextState;
 use contexts::Contexts;
-use kreplay_engine::{Counters, Process};
+use kreplay_engine::{ClosingReason, Counters, Process};
 use live::Live;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -70,6 +72,7 @@ pub(crate) struct Interceptor {
     surfaces: Mutex<HashSet<u64>>,
     agents: AtomicU64,
     graphs: Mutex<graphs::Graphs>,
+    pools: Arc<Pools>,
     /// Physical memory that is mapped where, until it is unmapped.
     mappings: Mutex<HashMap<u64, u64>>,
 }
@@ -87,6 +90,7 @@ impl Interceptor {
     ) -> Self {
         recent::forget();
         Self {
+            pools: Arc::new(Pools::new(Arc::clone(&driver))),
             driver,
             process,
             alive,
@@ -130,6 +134,15 @@ impl Interceptor {
 
     fn all_contexts(&self) -> Vec<Arc<ContextState>> {
         self.contexts.all()
+    }
+
+    /// Closes the batch windows of every context.
+    fn close_windows(&self, reason: ClosingReason) {
+        for state in self.all_contexts() {
+            if let Some(driven) = state.driven() {
+                driven.engine.close_window_for(reason);
+            }
+        }
     }
 
     /// Whether some stream of the process is being captured.

@@ -3,6 +3,7 @@
 use super::AgentCounters;
 use super::context::{ContextState, EarlyCall, Gone};
 use crate::agent::CudaAgent;
+use crate::pools::Pooled;
 use crate::tables::Context;
 use kreplay_engine::{Engine, Region, RunGuard, Window};
 use std::cell::RefCell;
@@ -21,7 +22,7 @@ pub(super) enum Pending {
     /// The program's launch is the last pass of a window.
     Window(Box<LastOf>),
     /// Regions were retired, and come back when the free fails.
-    Retired { gone: Vec<(Arc<ContextState>, Gone)>, live: Vec<(Option<Context>, Region)> },
+    Retired { gone: Vec<(Arc<ContextState>, Gone)>, live: Vec<(Option<Context>, Region)>, pooled: Option<Pooled> },
 }
 
 /// A window whose last pass is the program's own launch. Boxed: what every launch keeps stays small.

@@ -116,6 +116,10 @@ pub(crate) mod cbid {
     pub(crate) const MEM_ALLOC_ASYNC_PTSZ: u32 = 599;
     pub(crate) const MEM_FREE_ASYNC: u32 = 600;
     pub(crate) const MEM_FREE_ASYNC_PTSZ: u32 = 601;
+    pub(crate) const MEM_POOL_TRIM: u32 = 602;
+    pub(crate) const MEM_POOL_SET: u32 = 603;
+    pub(crate) const MEM_POOL_GET: u32 = 604;
+    pub(crate) const MEM_POOL_DESTROY: u32 = 608;
     pub(crate) const MEM_ALLOC_FROM_POOL: u32 = 611;
     pub(crate) const MEM_ALLOC_FROM_POOL_PTSZ: u32 = 612;
     pub(crate) const MEM_POOL_IMPORT_POINTER: u32 = 616;

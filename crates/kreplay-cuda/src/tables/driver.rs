@@ -4,7 +4,7 @@ use super::driver_structs::LaunchConfig;
 use super::functions::function_table;
 use super::graph_structs::{CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
 use super::library::{Library, LoadError, Opening};
-use super::{Context, CudaError, Event, Function, Graph, GraphNode, Module, Stream};
+use super::{Context, CudaError, Event, Function, Graph, GraphNode, MemoryPool, Module, Stream};
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 
@@ -60,6 +60,10 @@ function_table! {
             fn cuLibraryGetModule(module: *mut Module, library: *mut c_void);
             fn cuStreamIsCapturing(stream: Stream, status: *mut u32);
             fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64);
+            fn cuMemPoolGetAttribute(pool: MemoryPool, attribute: u32, value: *mut u64);
+            fn cuMemPoolSetAttribute(pool: MemoryPool, attribute: u32, value: *mut u64);
+            fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Stream);
+            fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Stream);
             fn cuFuncGetName(name: *mut *const c_char, function: Function);
             fn cuKernelGetName(name: *mut *const c_char, kernel: Function);
             fn cuGraphGetNodes(graph: Graph, nodes: *mut GraphNode, count: *mut usize);

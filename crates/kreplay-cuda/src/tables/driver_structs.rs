@@ -1,7 +1,7 @@
 //! Structures of the driver, and the parameters of its functions as callbacks see them.
 
 use super::abi::plain_struct;
-use super::{Context, Function, Stream};
+use super::{Context, Function, MemoryPool, Stream};
 use std::ffi::c_void;
 
 plain_struct! {
@@ -128,6 +128,22 @@ plain_struct! {
         bytes @ 8: usize,
         pool @ 16: *mut c_void,
         stream @ 24: Stream,
+    }
+}
+
+plain_struct! {
+    /// `cuMemPoolDestroy`, and the first parameter of `cuMemPoolTrimTo`.
+    PoolParams: 8 {
+        pool @ 0: MemoryPool,
+    }
+}
+
+plain_struct! {
+    /// `cuMemPoolSetAttribute` and `cuMemPoolGetAttribute`.
+    PoolAttributeParams: 24 {
+        pool @ 0: MemoryPool,
+        attribute @ 8: u32,
+        value @ 16: *mut u64,
     }
 }
 

@@ -68,6 +68,10 @@ handle!(
     /// A graph that can be launched.
     GraphExec
 );
+handle!(
+    /// A memory pool.
+    MemoryPool
+);
 
 impl Stream {
     /// The stream that plain functions mean by null.

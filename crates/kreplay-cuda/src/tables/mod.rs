@@ -18,12 +18,16 @@ mod functions;
 mod graph_calls;
 pub(crate) mod graph_structs;
 mod library;
+mod pool_calls;
 
 pub(crate) use cupti::{Cupti, optional_call, profiler_call};
 pub(crate) use cupti_status::{CuptiError, CuptiStatus};
 #[cfg(test)]
 pub(crate) use driver::DriverTable;
 pub(crate) use driver::{Driver, Progress, device_attribute};
-pub(crate) use driver_types::{Context, CudaError, Event, Function, Graph, GraphExec, GraphNode, Module, Stream};
+pub(crate) use driver_types::{
+    Context, CudaError, Event, Function, Graph, GraphExec, GraphNode, MemoryPool, Module, Stream,
+};
 pub(crate) use find::{Environment, FoundCupti, find_cupti};
 pub use library::LoadError;
+pub(crate) use pool_calls::pool_attribute;

@@ -71,7 +71,10 @@ impl<A: Agent> Engine<A> {
             }
             (OpenBatch::Recording, Operation::Other) => drop(hold),
             (OpenBatch::Recording, Operation::Repeatable(record)) => {
-                if let Some(turn) = self.turn()
+                let full = lock(&self.batch).as_ref().and_then(Batch::full_for_operation);
+                if let Some(full) = full {
+                    reason = full;
+                } else if let Some(turn) = self.turn()
                     && let Some(work) = record()
                     && let Some(batch) = &mut *lock(&self.batch)
                 {

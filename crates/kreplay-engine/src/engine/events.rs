@@ -61,7 +61,8 @@ impl<A: Agent> Engine<A> {
     /// whether it did.
     ///
     /// # Errors
-    /// `over` itself, where no batch window records or no such region is known: retire the region.
+    /// `over` itself, where no batch window records, no such region is known, or the counters have no room for the launches
+    /// that the replays may take for it: retire the region.
     pub fn region_lingers(&self, base: u64, over: HeldFree) -> Result<Retired, HeldFree> {
         if self.open_batch_now() != OpenBatch::Recording || self.gate.owned() {
             return Err(over);
@@ -74,8 +75,11 @@ impl<A: Agent> Engine<A> {
             return Err(over);
         }
         let Some(live) = inventory.linger(base) else { return Err(over) };
+        if let Err(over) = batch.linger(over) {
+            inventory.reinstate(live);
+            return Err(over);
+        }
         self.inventory_changes.fetch_add(1, Ordering::Release);
-        batch.hold_free(over);
         Ok(Retired(live))
     }
 

@@ -109,7 +109,11 @@ impl<A: Agent> Engine<A> {
     /// How many dispatches of a window these take.
     pub(super) fn room_for(&self, parts: &[Part<A::Work>]) -> u32 {
         let every = self.counts_every_launch();
-        let takes = |part: &&Part<A::Work>| matches!(part, Part::Launch(_, _, selected) if every || selected.is_some());
+        let operations = every && lock(&self.batch).as_ref().is_some_and(Batch::lingers);
+        let takes = |part: &&Part<A::Work>| match part {
+            Part::Launch(_, _, selected) => every || selected.is_some(),
+            Part::Operation(_) => operations,
+        };
         parts.iter().filter(takes).count() as u32
     }
 

@@ -1,10 +1,13 @@
 //! Memory that comes, goes and is written while a window records.
 
 use crate::setup::{Setup, batch, setup};
-use crate::support::{add, allocate, info, launch};
+use crate::support::{Scripted, add, allocate, info, launch};
 use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
-use kreplay_engine::{ClosingReason, Decline, DispatchInfo, Outcome, Range, Region, RegionKind, Traits, Writers};
+use kreplay_engine::{
+    BatchLimits, ClosingReason, Decline, DispatchInfo, Operation, Outcome, Range, Region, RegionKind, Request,
+    Settings, Traits, Writers,
+};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -75,6 +78,43 @@ fn a_window_whose_freed_memory_may_be_gone_is_not_replayed() {
     world.close_window();
     world.check("the next window");
     assert_eq!(world.record().outcome, Outcome::Replayed);
+}
+
+#[test]
+fn operations_take_room_where_something_lingers_and_every_launch_is_counted() {
+    let limits = BatchLimits { dispatches: 6, ..BatchLimits::default() };
+    let request = Request { names: vec!["waves".into(), "other".into()], ..Request::default() };
+    for (every_launch, operations, expected) in [
+        // The counters have room for six; two launches and what lies beside them.
+        (true, 3, vec![(2, 4, ClosingReason::Full), (1, 0, ClosingReason::Exit)]),
+        (true, 4, vec![(2, 4, ClosingReason::Full), (1, 0, ClosingReason::Exit)]),
+        // No room for what lingers.
+        (true, 5, vec![(2, 5, ClosingReason::Freed), (1, 0, ClosingReason::Exit)]),
+        (false, 9, vec![(3, 11, ClosingReason::Exit)]),
+    ] {
+        let counters = if every_launch { Scripted::every_launch() } else { Scripted::new() };
+        let setup = setup(Settings { batch: limits, request: request.clone(), ..batch(2) }, Some(counters));
+        let freed = allocate(&setup.agent, &setup.engine, 64);
+        let operate = || {
+            let work = add(setup.region, 1);
+            let guard = setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone())));
+            setup.agent.program_launch(0, &work);
+            drop(guard);
+        };
+        setup.launch(1);
+        setup.launch(1);
+        (0..operations).for_each(|_| operate());
+        match setup.engine.region_lingers(freed.base, Box::new(|| ())) {
+            Ok(retired) => drop(retired),
+            Err(_) => drop(setup.engine.region_retire(freed.base).expect("it is known")),
+        }
+        operate();
+        operate();
+        setup.launch(1);
+        setup.engine.finish(Instant::now() + Duration::from_secs(20));
+        assert_eq!(setup.closings(), expected, "{every_launch} {operations}");
+        assert!(setup.log.take_dispatches().iter().all(|record| record.outcome == Outcome::Replayed));
+    }
 }
 
 #[test]

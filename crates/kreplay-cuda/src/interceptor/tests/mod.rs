@@ -8,6 +8,7 @@ mod graphs;
 mod launches;
 mod memory;
 mod operations;
+mod pools;
 mod unselected;
 
 use super::*;
@@ -29,6 +30,7 @@ const EXIT: u32 = 1;
 #[derive(Default)]
 struct Log {
     dispatches: Mutex<Vec<DispatchRecord>>,
+    windows: Mutex<Vec<WindowRecord>>,
     not_selected: AtomicU64,
     warnings: Mutex<Vec<(&'static str, String)>>,
 }
@@ -38,7 +40,9 @@ impl Recorder for Log {
     fn dispatch(&self, record: DispatchRecord) {
         locked(&self.dispatches).push(record);
     }
-    fn window(&self, _record: WindowRecord) {}
+    fn window(&self, record: WindowRecord) {
+        locked(&self.windows).push(record);
+    }
     fn readings(&self, _dispatch: DispatchId, _readings: Vec<Reading>) {}
     fn not_selected(&self, _agent: kreplay_engine::AgentId) {
         self.not_selected.fetch_add(1, Ordering::Relaxed);

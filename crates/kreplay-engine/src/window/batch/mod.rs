@@ -96,6 +96,10 @@ pub(crate) struct Batch<A: Agent> {
     /// Launches that are not selected: all, and since the last dispatch.
     unselected: u32,
     idle: u32,
+    /// Memory operations.
+    operations: u32,
+    /// Something was freed whose memory stays.
+    lingers: bool,
     /// The counters count those too.
     every_launch: bool,
     passes: u32,
@@ -181,6 +185,8 @@ impl<A: Agent> Batch<A> {
             dispatches: Vec::new(),
             unselected: 0,
             idle: 0,
+            operations: 0,
+            lingers: false,
             every_launch,
             passes,
             mode,
@@ -253,9 +259,39 @@ impl<A: Agent> Batch<A> {
         self.full().or(sparse.then_some(ClosingReason::Sparse))
     }
 
+    /// Why it does not take a memory operation, if so: where something lingers these take room too.
+    pub(crate) fn full_for_operation(&self) -> Option<ClosingReason> {
+        let full = self.lingers && self.every_launch && self.room_taken() >= u64::from(self.most);
+        full.then_some(ClosingReason::Full)
+    }
+
     /// Launches that the counters' room is taken by.
     fn room_taken(&self) -> u64 {
-        self.dispatches.len() as u64 + if self.every_launch { u64::from(self.unselected) } else { 0 }
+        self.room_with(self.lingers)
+    }
+
+    /// The same, where something `lingers`: memory operations of what was freed may need a launch each in the replays.
+    fn room_with(&self, lingers: bool) -> u64 {
+        let beside = self.unselected + if lingers { self.operations } else { 0 };
+        self.dispatches.len() as u64 + if self.every_launch { u64::from(beside) } else { 0 }
+    }
+
+    /// Whether something lingers.
+    pub(crate) fn lingers(&self) -> bool {
+        self.lingers
+    }
+
+    /// Lets a region linger that was freed, until the window is over.
+    ///
+    /// # Errors
+    /// `over`, where the counters have no room for the launches that this may take.
+    pub(crate) fn linger(&mut self, over: HeldFree) -> Result<(), HeldFree> {
+        if self.room_with(true) > u64::from(self.most) {
+            return Err(over);
+        }
+        self.lingers = true;
+        self.frees.push(over);
+        Ok(())
     }
 
     /// A counted dispatch of the program follows, with what runs it again where the window records. Returns its place.
@@ -301,6 +337,7 @@ impl<A: Agent> Batch<A> {
 
     /// A memory operation follows.
     pub(crate) fn record_operation(&mut self, work: A::Work) {
+        self.operations += 1;
         self.push(work, None);
     }
 

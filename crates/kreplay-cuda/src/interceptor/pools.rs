@@ -1,0 +1,97 @@
+//! Memory of pools: frees that a batch window outlives, and calls that would take freed memory away.
+
+use super::Interceptor;
+use super::context::{ContextState, Gone};
+use super::ids::{Allocation, Class};
+use super::pending::{Pending, push};
+use crate::tables::callback::CallbackData;
+use crate::tables::driver_structs::{FreeParams, MemAllocAsyncParams, PoolAttributeParams, PoolParams};
+use crate::tables::pool_attribute;
+use kreplay_engine::{ClosingReason, Operation, Range};
+use std::sync::Arc;
+
+impl Interceptor {
+    /// *Enter* of a stream-ordered free: the memory goes back to its pool and stays mapped, so an open batch window goes on.
+    pub(super) fn free_to_pool_enter(&self, data: &CallbackData) {
+        // SAFETY: both functions of this class have the address first.
+        let base = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
+        self.retire(data, &[base], &|state, base| self.linger(state, base).or_else(|| state.region_retire(base)));
+    }
+
+    /// Keeps what a batch window of this context may need, if one records.
+    fn linger(&self, state: &Arc<ContextState>, base: u64) -> Option<Gone> {
+        let driven = state.driven().filter(|driven| driven.engine.is_recording())?;
+        if self.capturing() {
+            return None;
+        }
+        let pool = self.pools.hold(base)?;
+        let pools = Arc::clone(&self.pools);
+        match driven.engine.region_lingers(base, Box::new(move || pools.release(pool))) {
+            Ok(retired) => Some(Gone::Known(retired)),
+            Err(over) => {
+                over();
+                None
+            }
+        }
+    }
+
+    /// *Enter* of `cuMemPoolTrimTo` and `cuMemPoolDestroy`.
+    pub(super) fn shrink_pool_enter(&self, data: &CallbackData) {
+        // SAFETY: both functions of this class have the pool first.
+        let pool = unsafe { data.parameters.cast::<PoolParams>().read() }.pool;
+        if self.pools.is_held(pool) {
+            self.close_windows(ClosingReason::Freed);
+        }
+    }
+
+    /// *Enter* of a call for an attribute: the threshold has to be the program's own.
+    pub(super) fn pool_attribute_enter(&self, data: &CallbackData) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<PoolAttributeParams>().read() };
+        if p.attribute == pool_attribute::RELEASE_THRESHOLD && self.pools.is_held(p.pool) {
+            self.close_windows(ClosingReason::Freed);
+        }
+    }
+
+    /// *Exit* of these. A pool that is held all the same belongs to a window that could not be closed in time.
+    pub(super) fn pool_changed(&self, class: Class, data: &CallbackData) {
+        // SAFETY: every function of these classes has the pool first.
+        let pool = unsafe { data.parameters.cast::<PoolParams>().read() }.pool;
+        // SAFETY: CUPTI hands the parameters of the function that the class belongs to.
+        let attribute = || unsafe { data.parameters.cast::<PoolAttributeParams>().read() }.attribute;
+        if class == Class::ShrinkPool || attribute() == pool_attribute::RELEASE_THRESHOLD {
+            self.pools.changed(pool);
+        }
+    }
+
+    /// *Enter* of an allocation: no batch window is closed meanwhile that may use memory of pools, since the driver may take
+    /// that away to find room.
+    pub(super) fn pools_before(&self, data: &CallbackData, allocation: Allocation) {
+        if !(self.pools.any_held() || matches!(allocation, Allocation::Pool | Allocation::FromPool)) {
+            return;
+        }
+        let mut guards = Vec::new();
+        for state in self.all_contexts() {
+            if let Some(driven) = state.driven().filter(|driven| driven.engine.is_recording()) {
+                guards.push(driven.engine.memory_operation(Operation::Elsewhere));
+            }
+        }
+        if !guards.is_empty() {
+            push(data.correlation_id, Pending::Guards { guards, _early: Vec::new() });
+        }
+    }
+
+    /// *Exit* of an allocation.
+    pub(super) fn pools_after(&self, data: &CallbackData, allocation: Allocation, succeeded: bool) {
+        if succeeded && matches!(allocation, Allocation::Pool | Allocation::FromPool) && !self.capturing() {
+            // SAFETY: CUPTI hands the parameters of one of these functions; both begin alike.
+            let p = unsafe { data.parameters.cast::<MemAllocAsyncParams>().read() };
+            // SAFETY: the driver has just written its result there.
+            let base = if p.pointer.is_null() { 0 } else { unsafe { p.pointer.read() } };
+            if base != 0 && p.bytes > 0 {
+                self.pools.allocated(Range::new(base, p.bytes as u64));
+            }
+        }
+        self.pools.look();
+    }
+}
