@@ -173,14 +173,35 @@ impl<'a> Planner<'a> {
             return Ok(Vec::new());
         }
         let Ok(config) = self.config(metrics) else { return self.apart(metrics) };
-        let passes = config.passes;
-        let together = vec![Group::new(metrics.to_vec(), config)];
+        let one = self.several_first(metrics, config.passes).unwrap_or_else(|| Group::new(metrics.to_vec(), config));
+        let passes = one.config.passes;
+        let together = vec![one];
         let price = cost(&together, dispatches, false);
         if self.cannot_be_cheaper(metrics, passes, price, dispatches) {
             return Ok(together);
         }
         let groups = self.apart(metrics)?;
         Ok(if price <= cost(&groups, dispatches, false) { together } else { groups })
+    }
+
+    /// One group with the metrics of several passes first, where the others then add none: CUPTI packs a list in the order
+    /// of its metrics, and as they are asked for they take `passes`.
+    fn several_first(&self, metrics: &[Arc<str>], passes: u32) -> Option<Group> {
+        let takes_several = |metric: &Arc<str>| {
+            let plain = [".sum", ".avg", ".max", ".min"].iter().any(|ending| metric.ends_with(ending));
+            let alone = || self.config(std::slice::from_ref(metric)).is_ok_and(|config| config.passes > 1);
+            passes > 1 && (!plain || metric.contains("throughput")) && alone()
+        };
+        let (mut all, mut singles): (Vec<_>, Vec<_>) = metrics.iter().cloned().partition(takes_several);
+        let dearest = |metrics: &[Arc<str>]| metrics.iter().map(|metric| Price::of(metric)).max();
+        let several = if all.is_empty() { 1 } else { self.config(&all).ok()?.passes };
+        if singles.is_empty() || several >= passes || (!all.is_empty() && dearest(&singles) > dearest(&all)) {
+            return None;
+        }
+        singles.sort_by_key(|metric| std::cmp::Reverse(Price::of(metric)));
+        all.append(&mut singles);
+        let config = self.config(&all).ok().filter(|config| config.passes <= several)?;
+        Some(Group::new(all, config))
     }
 
     /// Groups packed by price.
