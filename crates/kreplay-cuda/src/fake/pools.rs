@@ -21,6 +21,7 @@ pub(crate) struct Pool {
     allocated: BTreeMap<u64, u64>,
     /// Copies and memsets of what is free fail.
     refuses: bool,
+    destroyed: bool,
 }
 
 impl Pool {
@@ -82,6 +83,11 @@ pub(crate) fn pool_trim(handle: u64) {
     world().pools.get_mut(&handle).expect("a pool").trim();
 }
 
+/// The pool is gone; whoever asks for it panics.
+pub(crate) fn pool_destroy(handle: u64) {
+    world().pools.get_mut(&handle).expect("a pool").destroyed = true;
+}
+
 /// A pool's release threshold.
 pub(crate) fn pool_threshold(handle: u64) -> u64 {
     world().pools[&handle].threshold
@@ -104,7 +110,7 @@ pub(super) fn synchronise(world: &mut World) {
 
 /// The pool that an address is allocated in.
 pub(super) fn pool_of(world: &World, address: u64) -> u64 {
-    let found = world.pools.iter().find(|(_, pool)| pool.is_allocated(address));
+    let found = world.pools.iter().find(|(_, pool)| !pool.destroyed && pool.is_allocated(address));
     found.map_or(0, |(handle, _)| *handle)
 }
 
@@ -117,6 +123,7 @@ functions! {
     fn cuMemPoolGetAttribute(pool: u64, attribute: u32, value: *mut u64) {
         let world = world();
         let Some(pool) = world.pools.get(&pool) else { return INVALID_VALUE };
+        assert!(!pool.destroyed, "a pool that is gone is asked about");
         match attribute {
             THRESHOLD => put(value, pool.threshold),
             RESERVED => put(value, pool.reserved),
@@ -127,6 +134,7 @@ functions! {
     fn cuMemPoolSetAttribute(pool: u64, attribute: u32, value: *mut u64) {
         let mut world = world();
         let Some(pool) = world.pools.get_mut(&pool).filter(|_| attribute == THRESHOLD) else { return INVALID_VALUE };
+        assert!(!pool.destroyed, "a pool that is gone is set");
         // SAFETY: the agent passes a pointer to its local.
         pool.threshold = unsafe { *value };
         0

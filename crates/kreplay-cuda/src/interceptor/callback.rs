@@ -55,7 +55,7 @@ impl Interceptor {
             }
             Class::Free => self.free_enter(data),
             Class::FreeToPool => self.free_to_pool_enter(data),
-            Class::ShrinkPool => self.shrink_pool_enter(data),
+            Class::TrimPool | Class::DestroyPool => self.shrink_pool_enter(class, data),
             Class::PoolAttribute => self.pool_attribute_enter(data),
             Class::Unmap => self.unmap_enter(data),
             Class::SurfaceDestroy => self.surface_destroyed(data),
@@ -134,7 +134,7 @@ impl Interceptor {
             Class::SetAccess => self.access_exit(data),
             Class::SurfaceCreate => self.surface_created(data),
             Class::EndCapture => self.capture_ended(),
-            Class::ShrinkPool | Class::PoolAttribute => self.pool_changed(class, data),
+            Class::TrimPool | Class::PoolAttribute => self.pool_changed(class, data),
             _ => {}
         }
     }
@@ -155,6 +155,7 @@ impl Interceptor {
                     state.finish();
                 }
                 self.context_gone(data.context);
+                self.pools.forget();
             }
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
             resource::STREAM_DESTROY_STARTING => self.context(data.context).stream_retired(data.stream),

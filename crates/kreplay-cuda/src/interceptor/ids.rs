@@ -20,8 +20,10 @@ pub(super) enum Class {
     Free,
     /// Frees it to its pool, in the order of a stream.
     FreeToPool,
-    /// Makes a pool smaller, or makes it go.
-    ShrinkPool,
+    /// Makes a pool smaller.
+    TrimPool,
+    /// Makes a pool go.
+    DestroyPool,
     /// Sets or gets an attribute of a pool.
     PoolAttribute,
     /// Maps physical memory, or takes it away.
@@ -148,7 +150,8 @@ pub(super) fn class(id: u32) -> Option<Class> {
         MEM_POOL_IMPORT_POINTER => Class::Allocate(Allocation::ImportedPool),
         MEM_FREE | MEM_FREE_HOST | MEM_HOST_UNREGISTER | IPC_CLOSE => Class::Free,
         MEM_FREE_ASYNC | MEM_FREE_ASYNC_PTSZ => Class::FreeToPool,
-        MEM_POOL_TRIM | MEM_POOL_DESTROY => Class::ShrinkPool,
+        MEM_POOL_TRIM => Class::TrimPool,
+        MEM_POOL_DESTROY => Class::DestroyPool,
         MEM_POOL_SET | MEM_POOL_GET => Class::PoolAttribute,
         MEM_MAP => Class::Map,
         MEM_UNMAP => Class::Unmap,

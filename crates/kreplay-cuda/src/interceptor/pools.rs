@@ -36,11 +36,14 @@ impl Interceptor {
     }
 
     /// *Enter* of `cuMemPoolTrimTo` and `cuMemPoolDestroy`.
-    pub(super) fn shrink_pool_enter(&self, data: &CallbackData) {
+    pub(super) fn shrink_pool_enter(&self, class: Class, data: &CallbackData) {
         // SAFETY: both functions of this class have the pool first.
         let pool = unsafe { data.parameters.cast::<PoolParams>().read() }.pool;
         if self.pools.is_held(pool) {
             self.close_windows(ClosingReason::Freed);
+        }
+        if class == Class::DestroyPool {
+            self.pools.destroyed(pool);
         }
     }
 
@@ -53,13 +56,13 @@ impl Interceptor {
         }
     }
 
-    /// *Exit* of these. A pool that is held all the same belongs to a window that could not be closed in time.
+    /// *Exit* of a trim, and of a call for an attribute. A pool that is held all the same belongs to a window that could not be closed in time.
     pub(super) fn pool_changed(&self, class: Class, data: &CallbackData) {
         // SAFETY: every function of these classes has the pool first.
         let pool = unsafe { data.parameters.cast::<PoolParams>().read() }.pool;
         // SAFETY: CUPTI hands the parameters of the function that the class belongs to.
         let attribute = || unsafe { data.parameters.cast::<PoolAttributeParams>().read() }.attribute;
-        if class == Class::ShrinkPool || attribute() == pool_attribute::RELEASE_THRESHOLD {
+        if class == Class::TrimPool || attribute() == pool_attribute::RELEASE_THRESHOLD {
             self.pools.changed(pool);
         }
     }
@@ -67,8 +70,12 @@ impl Interceptor {
     /// *Enter* of an allocation: no batch window is closed meanwhile that may use memory of pools, since the driver may take
     /// that away to find room.
     pub(super) fn pools_before(&self, data: &CallbackData, allocation: Allocation) {
-        if !(self.pools.any_held() || matches!(allocation, Allocation::Pool | Allocation::FromPool)) {
+        let of_pool = matches!(allocation, Allocation::Pool | Allocation::FromPool);
+        if !(of_pool || self.pools.any_held()) {
             return;
+        }
+        if of_pool && !self.capturing() {
+            self.pools.allocating();
         }
         let mut guards = Vec::new();
         for state in self.all_contexts() {

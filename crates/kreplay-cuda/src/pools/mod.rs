@@ -39,7 +39,19 @@ struct Known {
     reserved: u64,
     /// Something may have been taken away since it is held.
     doubtful: bool,
+    /// The program has destroyed it: the driver is not asked about it any more.
+    destroyed: bool,
     mapped: Mapped,
+}
+
+impl Known {
+    /// What backs it is this now: if that is less than before, something unused is gone.
+    fn shrunk(&mut self, reserved: u64) {
+        if reserved < self.reserved {
+            self.mapped.forget_unused();
+            self.doubtful = true;
+        }
+    }
 }
 
 /// What the program had allocated from a pool.
@@ -100,22 +112,54 @@ impl Pools {
         let Some(known) = pools.get_mut(&pool).filter(|known| known.holds > 0) else { return };
         known.holds -= 1;
         self.held.fetch_sub(1, Ordering::Relaxed);
-        if known.holds == 0 {
-            // It was set before; a pool that is gone has no threshold.
+        if known.holds > 0 {
+            return;
+        }
+        if known.destroyed {
+            pools.remove(&pool);
+        } else {
+            // It was set before, so it can be set.
             let _ = self.driver.set_pool_number(pool, pool_attribute::RELEASE_THRESHOLD, known.threshold);
         }
+    }
+
+    /// The program is about to destroy a pool.
+    pub(crate) fn destroyed(&self, pool: MemoryPool) {
+        let mut pools = self.known();
+        let Some(known) = pools.get_mut(&pool) else { return };
+        if known.holds > 0 {
+            (known.destroyed, known.doubtful) = (true, true);
+        } else {
+            pools.remove(&pool);
+        }
+    }
+
+    /// A context is gone, and what was allocated in it; pools may be others from here on.
+    pub(crate) fn forget(&self) {
+        self.known().retain(|_, known| known.holds > 0);
     }
 
     /// The program has set this pool's release threshold, or trimmed it, although it is held.
     pub(crate) fn changed(&self, pool: MemoryPool) {
         let _depth = Depth::enter();
         let mut pools = self.known();
-        let Some(known) = pools.get_mut(&pool).filter(|known| known.holds > 0) else { return };
+        let held = |known: &&mut Known| known.holds > 0 && !known.destroyed;
+        let Some(known) = pools.get_mut(&pool).filter(held) else { return };
         known.doubtful = true;
         if let Ok(threshold) = self.driver.pool_number(pool, pool_attribute::RELEASE_THRESHOLD)
             && threshold < u64::MAX
         {
             known.threshold = threshold;
+        }
+    }
+
+    /// The program is about to ask a pool for memory: what grows then is told from what was given back before.
+    pub(crate) fn allocating(&self) {
+        let _depth = Depth::enter();
+        for (pool, known) in self.known().iter_mut().filter(|(_, known)| !known.destroyed) {
+            let Ok(reserved) = self.driver.pool_number(*pool, pool_attribute::RESERVED_CURRENT) else { continue };
+            known.shrunk(reserved);
+            known.reserved = reserved;
         }
     }
 
@@ -126,10 +170,7 @@ impl Pools {
         let Ok(reserved) = self.driver.pool_number(pool, pool_attribute::RESERVED_CURRENT) else { return };
         let mut pools = self.known();
         let known = pools.entry(pool).or_default();
-        if reserved < known.reserved {
-            known.mapped.forget_unused();
-            known.doubtful = true;
-        }
+        known.shrunk(reserved);
         let growth = reserved.saturating_sub(known.reserved);
         known.reserved = reserved;
         if !known.mapped.allocated(range, growth) {
@@ -159,7 +200,7 @@ impl Pools {
             return;
         }
         let _depth = Depth::enter();
-        for (pool, known) in self.known().iter_mut().filter(|(_, known)| known.holds > 0) {
+        for (pool, known) in self.known().iter_mut().filter(|(_, known)| known.holds > 0 && !known.destroyed) {
             match self.driver.pool_number(*pool, pool_attribute::RESERVED_CURRENT) {
                 Ok(reserved) if reserved >= known.reserved => {}
                 _ => known.doubtful = true,

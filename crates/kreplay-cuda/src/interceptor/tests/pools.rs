@@ -258,6 +258,30 @@ fn what_the_driver_refuses_to_copy_a_kernel_copies() {
 }
 
 #[test]
+fn a_pool_that_is_gone_is_not_asked_about() {
+    let p = Pooled::new();
+    p.launch(p.plain);
+    p.free(p.first, 0);
+    let pool = PoolParams { pool: crate::tables::MemoryPool(p.pool as *mut c_void) };
+    p.program.call(cbid::MEM_POOL_DESTROY, "", &pool, || {
+        fake::pool_destroy(p.pool);
+        0
+    });
+    assert_eq!(p.closings(), [ClosingReason::Freed]);
+    let base = {
+        let _depth = crate::agent::Depth::enter();
+        p.program.interceptor.driver.allocate(4096).expect("memory")
+    };
+    let q = Pooled { pool: fake::add_pool(base, 4096), ..p };
+    q.allocate(base, 1024);
+    q.launch(q.plain);
+    q.free(base, 0);
+    q.close();
+    assert_eq!(q.outcomes(), vec![Outcome::Replayed; 2]);
+    assert_eq!(word(q.plain), 2);
+}
+
+#[test]
 fn a_free_to_a_pool_that_fails_frees_nothing() {
     let p = Pooled::new();
     p.launch(p.first);
