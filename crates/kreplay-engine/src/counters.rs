@@ -158,7 +158,7 @@ pub type Deliver = Box<dyn FnOnce(Result<Vec<Reading>, CountersError>) + Send>;
 
 /// The counters of an agent. For each window the order of calls is
 /// `open`, then for each pass `begin`, for each dispatch `before` and `after`, `end`; then `collect`, or `abandon` from
-/// any point. All take effect on the agent's queue in the order of the calls, among the agent's own work.
+/// any point. Between two passes `replays` may tell how many launches follow. All take effect on the agent's queue in the order of the calls, among the agent's own work.
 pub trait Counters: Send + Sync + 'static {
     /// Everything that can be counted, in a stable order.
     fn list(&self) -> Vec<CounterInfo>;
@@ -204,6 +204,12 @@ pub trait Counters: Send + Sync + 'static {
     /// # Errors
     /// [`CountersError`]; the window then declines `counters_unavailable`.
     fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError>;
+
+    /// The passes that begin from now on in this window are replays, each of so many launches that are counted: storage and
+    /// hardware need no more room than that. Not called where that is not known before a pass.
+    fn replays(&self, launches: u32) {
+        let _ = launches;
+    }
 
     /// A pass begins. Passes begin in order of their index; one may be left out.
     ///

@@ -192,7 +192,7 @@ impl Counters for CudaCounters {
             self.alone();
             planned = self.usable(planned);
         }
-        let ranges = self.ranges.open(Arc::clone(&planned), dispatches)?;
+        let ranges = Ranges::open(Arc::clone(&planned), dispatches);
         state.windows += 1;
         state.window = Some(Window {
             planned,
@@ -205,6 +205,12 @@ impl Counters for CudaCounters {
             readings: Vec::new(),
         });
         Ok(())
+    }
+
+    fn replays(&self, launches: u32) {
+        if let Some(window) = &mut self.state.guarded().window {
+            Ranges::expect(&mut window.ranges, launches);
+        }
     }
 
     fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {

@@ -3,6 +3,7 @@
 use super::beside::{Owed, beside};
 use super::gather::Part;
 use super::host::Host;
+use super::images::Storage;
 use super::planner::Group;
 use super::range::range_count;
 use crate::tables::{Cupti, CuptiError};
@@ -20,7 +21,7 @@ pub(super) struct Image {
     pub(super) counters: Arc<[PlannedCounter]>,
     /// The pass that the values are reported under: the group's last.
     pub(super) pass: u32,
-    pub(super) bytes: Vec<u8>,
+    pub(super) storage: Storage,
 }
 
 /// A window's images.
@@ -126,7 +127,7 @@ fn evaluate<'a>(
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(place) => place.insert(Host::new(cupti, chip, availability).map_err(failed)?),
     };
-    let ranges = range_count(cupti, &image.bytes).map_err(failed)?;
+    let ranges = range_count(cupti, &image.storage.bytes).map_err(failed)?;
     if ranges != launches as usize {
         return Err(CountersError::Discarded(format!(
             "a pass held {launches} launches and the hardware was read for {ranges}"
@@ -134,7 +135,7 @@ fn evaluate<'a>(
     }
     for (dispatch, range) in order.iter().enumerate() {
         let dispatch = dispatch as u32;
-        let values = host.evaluate(&image.bytes, *range as usize, &image.group.names).map_err(failed)?;
+        let values = host.evaluate(&image.storage.bytes, *range as usize, &image.group.names).map_err(failed)?;
         for (counter, value) in image.counters.iter().zip(values) {
             readings.push(Reading {
                 dispatch,

@@ -1,8 +1,9 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
+use super::images::zeroed;
 use super::planner::Group;
 use crate::tables::cupti_structs::*;
-use crate::tables::{Context, Cupti, CuptiError, profiler_call};
+use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::sync::Arc;
 
 /// Every launch between start and stop is a range of its own, in order; passes that we replay. Ranges that are pushed and
@@ -43,6 +44,25 @@ impl RangeProfiler {
     /// # Errors
     /// CUPTI's status.
     pub(crate) fn image(&self, group: &Group, ranges: u32) -> Result<Vec<u8>, CuptiError> {
+        let mut image = zeroed(self.image_bytes(group, ranges)?);
+        self.initialize(&mut image)?;
+        Ok(image)
+    }
+
+    /// Empties the storage of such an image.
+    ///
+    /// # Errors
+    /// CUPTI's status; [`CuptiStatus::INVALID_PARAMETER`] for storage of another size.
+    pub(crate) fn empty(&self, group: &Group, ranges: u32, image: &mut [u8]) -> Result<(), CuptiError> {
+        // Asked again, since the session lays images out for what it was asked last.
+        if self.image_bytes(group, ranges)? != image.len() {
+            let call = "cuptiRangeProfilerGetCounterDataSize";
+            return Err(CuptiError { call, status: CuptiStatus::INVALID_PARAMETER });
+        }
+        self.initialize(image)
+    }
+
+    fn image_bytes(&self, group: &Group, ranges: u32) -> Result<usize, CuptiError> {
         let mut size = RangeCountersSize {
             object: self.object,
             names: group.names.pointers.as_ptr(),
@@ -52,15 +72,17 @@ impl RangeProfiler {
             ..Default::default()
         };
         profiler_call!(self.cupti, cuptiRangeProfilerGetCounterDataSize, &mut size)?;
-        let mut image = vec![0; size.bytes];
+        Ok(size.bytes)
+    }
+
+    fn initialize(&self, image: &mut [u8]) -> Result<(), CuptiError> {
         let mut params = RangeCountersInitialize {
             object: self.object,
             bytes: image.len(),
             image: image.as_mut_ptr(),
             ..Default::default()
         };
-        profiler_call!(self.cupti, cuptiRangeProfilerCounterDataImageInitialize, &mut params)?;
-        Ok(image)
+        profiler_call!(self.cupti, cuptiRangeProfilerCounterDataImageInitialize, &mut params)
     }
 
     /// Programs a group from its pass 0 on; values will be decoded into `image`, which must not move until then.

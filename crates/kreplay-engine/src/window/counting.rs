@@ -38,6 +38,13 @@ impl Counting {
         })
     }
 
+    /// The passes that follow are replays of so many launches that are counted.
+    pub(crate) fn replays(&self, launches: u32) {
+        if let Some(counters) = &self.counters {
+            counters.replays(launches);
+        }
+    }
+
     /// Pass `number` begins. `planned` is what it counts; `None` runs it uncounted.
     pub(crate) fn begin(&mut self, number: u32, planned: Option<&PlannedPass>) {
         let Some(counters) = &self.counters else { return };

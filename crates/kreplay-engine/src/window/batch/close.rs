@@ -126,6 +126,7 @@ impl<A: Agent> Batch<A> {
         self.core.bytes.compared += self.core.outputs.hash(&*agent, 0, chunk)?;
         self.core.answer_outputs()?;
         self.core.lap(|phases| &mut phases.verify);
+        self.core.counting.replays(u32::try_from(self.room_taken()).unwrap_or(u32::MAX));
         let first = u32::from(self.first_counted);
         for (run, planned) in (1..).zip(first..self.passes) {
             self.core.dirty = true;

@@ -1,0 +1,133 @@
+//! The Range Profiler's sessions: one at a time on each device.
+
+use super::Guarded;
+use super::evaluate::failed;
+use super::planner::Group;
+use super::range::RangeProfiler;
+use crate::agent::CudaAgent;
+use crate::tables::{Context, Cupti};
+use kreplay_engine::CountersError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A session, and what it was programmed with: the group, and how many ranges a pass may hold. It keeps its first
+/// programming: of a pass with more ranges it reads only the first ones.
+struct Session {
+    device: i32,
+    context: Context,
+    programmed: Option<(usize, u32)>,
+    profiler: RangeProfiler,
+}
+
+/// The sessions of the process.
+static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
+
+/// The process ends: no session is begun and no hardware programmed for the first time any more, since CUPTI crashes then.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// See [`ENDING`].
+pub(crate) fn process_ends() {
+    ENDING.store(true, Ordering::SeqCst);
+}
+
+/// Whether the process ends: nothing new may be asked of CUPTI then.
+pub(super) fn ending() -> bool {
+    ENDING.load(Ordering::SeqCst)
+}
+
+fn key(group: &Arc<Group>) -> usize {
+    Arc::as_ptr(group) as usize
+}
+
+/// An agent's way to its context's session.
+#[derive(Clone)]
+pub(super) struct Sessions {
+    cupti: Arc<Cupti>,
+    agent: CudaAgent,
+}
+
+impl Sessions {
+    pub(super) fn new(cupti: Arc<Cupti>, agent: CudaAgent) -> Self {
+        Self { cupti, agent }
+    }
+
+    /// Ends this context's session.
+    pub(super) fn end(&self) {
+        let Ok(_entered) = self.agent.enter() else { return };
+        SESSIONS.guarded().retain(|session| session.context != self.agent.context());
+    }
+
+    /// Ends the sessions on this device that were programmed: sampling is refused while there is one.
+    pub(super) fn end_programmed(&self) {
+        let Ok(_entered) = self.agent.enter() else { return };
+        let device = self.agent.device();
+        SESSIONS.guarded().retain(|session| session.device != device || session.programmed.is_none());
+    }
+
+    /// Runs `work` with this context's session, beginning it where there is none.
+    ///
+    /// # Errors
+    /// CUPTI's where none can be begun, and that of `work`.
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&RangeProfiler) -> Result<T, CountersError>,
+    ) -> Result<T, CountersError> {
+        let (device, context) = (self.agent.device(), self.agent.context());
+        let _entered = self.agent.enter().map_err(|error| CountersError::Unavailable(error.to_string()))?;
+        let mut sessions = SESSIONS.guarded();
+        if let Some(session) = sessions.iter().find(|session| session.context == context) {
+            return work(&session.profiler);
+        }
+        sessions.retain(|session| session.device != device);
+        let profiler = RangeProfiler::enable(Arc::clone(&self.cupti), context).map_err(failed)?;
+        sessions.push(Session { device, context, programmed: None, profiler });
+        work(&sessions[sessions.len() - 1].profiler)
+    }
+
+    /// Runs `work` with this context's session, if there is one.
+    pub(super) fn if_any<T>(&self, work: impl FnOnce(&RangeProfiler) -> Option<T>) -> Option<T> {
+        let _entered = self.agent.enter().ok()?;
+        let sessions = SESSIONS.guarded();
+        sessions
+            .iter()
+            .find(|session| session.context == self.agent.context())
+            .and_then(|session| work(&session.profiler))
+    }
+
+    /// What this context's session was programmed with, of this group: for how many ranges.
+    fn programmed_ranges(&self, group: &Arc<Group>) -> Option<u32> {
+        let context = self.agent.context();
+        let sessions = SESSIONS.guarded();
+        let session = sessions.iter().find(|session| session.context == context)?;
+        session.programmed.filter(|(known, _)| *known == key(group)).map(|(_, ranges)| ranges)
+    }
+
+    /// Makes sure that the session was programmed with this group for at least so many ranges, or not at all. Gives how many
+    /// to program it for: one that was too small is followed by one of twice its size, `most` at most.
+    pub(super) fn fit(&self, group: &Arc<Group>, ranges: u32, most: u32) -> u32 {
+        let context = self.agent.context();
+        let known = self.programmed_ranges(group);
+        if let Some(known) = known.filter(|known| *known >= ranges) {
+            return known;
+        }
+        let other = SESSIONS.guarded().iter().any(|session| session.context == context && session.programmed.is_some());
+        if other {
+            self.end();
+        }
+        known.filter(|known| *known > 1).map_or(ranges, |known| (known * 2).min(most).max(ranges))
+    }
+
+    /// Whether the session is this context's and was programmed with this group for as many ranges.
+    pub(super) fn is_programmed(&self, group: &Arc<Group>, ranges: u32) -> bool {
+        self.programmed_ranges(group).is_some_and(|known| known >= ranges)
+    }
+
+    /// Notes what the session was programmed with.
+    pub(super) fn programmed(&self, group: &Arc<Group>, ranges: u32) {
+        let context = self.agent.context();
+        if let Some(session) = SESSIONS.guarded().iter_mut().find(|session| session.context == context) {
+            session.programmed.get_or_insert((key(group), ranges));
+        }
+        super::exit::programmed(key(group));
+    }
+}
