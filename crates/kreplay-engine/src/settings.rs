@@ -75,7 +75,7 @@ impl BatchLimits {
 
 impl Default for BatchLimits {
     fn default() -> Self {
-        Self { dispatches: 2000, entries: 10_000, bytes: 256 << 20, time: Duration::from_secs(2) }
+        Self { dispatches: 4000, entries: 20_000, bytes: 256 << 20, time: Duration::from_secs(2) }
     }
 }
 

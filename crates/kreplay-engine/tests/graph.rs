@@ -160,7 +160,7 @@ fn every_counted_pass_is_a_replay() {
             calls.push("end".into());
             calls
         };
-        let mut expected = vec!["open 2000".to_owned()];
+        let mut expected = vec!["open 4000".to_owned()];
         expected.extend((0..names.len()).flat_map(pass));
         expected.push("collect".into());
         assert_eq!(counters.take(), expected);

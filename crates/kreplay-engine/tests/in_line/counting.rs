@@ -27,7 +27,7 @@ fn launches_are_counted_as_they_go_by() {
     assert_eq!(setup.agent.submissions(), 0, "{calls:?}");
     assert_eq!(setup.word(), before + 3);
     let expected =
-        ["open 2000", "begin 0", "before 0", "after 0", "before 1", "after 1", "before 2", "after 2", "end", "collect"];
+        ["open 4000", "begin 0", "before 0", "after 0", "before 1", "after 1", "before 2", "after 2", "end", "collect"];
     assert_eq!(setup.counters.take(), expected);
     let records = setup.log.take_dispatches();
     assert_eq!(records.iter().map(|record| record.kernel.key).collect::<Vec<_>>(), [1, 2, 3]);
@@ -140,14 +140,14 @@ fn limits_close_it() {
 fn sampled_windows_are_long_from_the_first_where_switching_is_dear() {
     let counters = InLine { switch: Duration::from_millis(200), ..InLine::default() };
     let setup = setup_with(counted(&["a"]), counters, Arc::new(EveryKernel), Arc::new(ByPlan));
-    for _ in 0..2001 {
+    for _ in 0..4001 {
         setup.launch(&info(1));
     }
     setup.finish();
-    assert_eq!(setup.closings(), [(2000, 0, ClosingReason::Full), (1, 0, ClosingReason::Exit)]);
+    assert_eq!(setup.closings(), [(4000, 0, ClosingReason::Full), (1, 0, ClosingReason::Exit)]);
     let lengths: Vec<u32> =
         setup.counters.take().iter().filter_map(|call| call.strip_prefix("open ")?.parse().ok()).collect();
-    assert_eq!(lengths, [2000, 2000]);
+    assert_eq!(lengths, [4000, 4000]);
 }
 
 #[test]

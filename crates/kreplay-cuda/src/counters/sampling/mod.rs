@@ -134,11 +134,6 @@ impl Sampling {
         self.release();
     }
 
-    /// Whether the hardware was programmed before in this process.
-    pub(super) fn was_programmed(&self) -> bool {
-        self.unit.was_programmed()
-    }
-
     /// Whether the hardware is programmed for some group.
     pub(super) fn is_enabled(&self) -> bool {
         self.unit.is_enabled()
@@ -148,7 +143,8 @@ impl Sampling {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let interval = self.pace.guarded().interval();
+        let (cost, programmed) = (self.unit.cost(group.is_far()), self.unit.interval_of(group));
+        let interval = self.pace.guarded().interval(cost, group.is_far(), programmed);
         Programming {
             group: Arc::clone(group),
             interval,

@@ -1,12 +1,12 @@
 //! How often samples are taken.
 //!
 //! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 7 µs (counters
-//! of the multiprocessors) to 22 µs (L2 and DRAM too; both measured on an H200), so with these a longer interval is faster
-//! although the device waits longer: there are two to three samples a dispatch in any case. What does not fit a counter
-//! image when it is decoded is lost, so no more samples may wait than an image holds. While the device runs, decoding goes on
-//! until it has caught up, so it is done beside the device only where it was seen to be faster than sampling; else the
-//! hardware is stopped when half an image's worth of samples waits. Another interval is another programming of the hardware,
-//! so it changes only when it is far off.
+//! of the multiprocessors) to 15 or 22 µs (L2 and DRAM too; all seen on an H200). What does not fit a counter image when it is
+//! decoded is lost, so no more samples may wait than an image holds. While the device runs, decoding goes on until it has caught
+//! up, so it is done beside the device only where it is faster than sampling; else the hardware is stopped when half an
+//! image's worth of samples waits, and the device waits for the decoding: two to three samples a dispatch, and a stop and a start
+//! for some hundred of them. An interval of nearly twice what decoding takes costs less than that. Another interval is another
+//! programming of the hardware, so it changes only when it is far off.
 
 use std::time::Duration;
 
@@ -18,7 +18,12 @@ const LONGEST: u64 = SHORTEST << 3;
 pub(super) const BUFFER: usize = 16 << 20;
 /// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
 const LAUNCH: u64 = 5_000;
-/// What decoding a sample takes before that was seen, in nanoseconds: the first ones take longest.
+/// Intervals are multiples of this, in nanoseconds.
+const STEP: u64 = 4_000;
+/// What decoding a sample is likely to take before that was seen, in nanoseconds, with and without counters of L2 and memory.
+const LIKELY_FAR: u64 = 16_000;
+const LIKELY_NEAR: u64 = 8_000;
+/// What decoding a sample takes before that was seen where nothing may be risked: the first ones take longest.
 const COLD: u64 = 60_000;
 /// How long the hardware takes to stop, in nanoseconds, and may go on sampling.
 const STOP: u64 = 1_700_000;
@@ -50,11 +55,10 @@ pub(super) fn gap(interval: u64) -> Duration {
 }
 
 /// Whether to decode beside the device while this many samples wait, where one takes `cost` nanoseconds (`None`: not known
-/// yet): they are worth an image, and decoding catches up before it has filled that.
+/// yet), or some more: they are worth an image, and decoding catches up before it has filled that.
 pub(super) fn beside(waiting: u64, samples: u32, interval: u64, cost: Option<u64>) -> bool {
-    let (cost, samples) = (cost.unwrap_or(COLD), u64::from(samples));
-    let faster = cost * 3 / 2 <= interval;
-    faster && waiting >= samples / 8 && waiting * interval / (interval - cost).max(1) <= samples * 7 / 8
+    let (cost, samples) = (cost.unwrap_or(COLD) * 6 / 5, u64::from(samples));
+    cost < interval && waiting >= samples / 8 && waiting * interval / (interval - cost) <= samples * 7 / 8
 }
 
 /// The interval without fences, for dispatches that run this long, in nanoseconds (0: not known). Long ones are sampled all
@@ -77,9 +81,12 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Nanoseconds between two samples.
-    pub(super) fn interval(&self) -> u64 {
-        self.interval
+    /// Nanoseconds between two samples of which decoding one takes `cost` (`None`: not known yet). Where the hardware is programmed
+    /// for another interval that will do, `programmed`, that stays.
+    pub(super) fn interval(&self, cost: Option<u64>, far: bool, programmed: Option<u64>) -> u64 {
+        let cost = cost.unwrap_or(if far { LIKELY_FAR } else { LIKELY_NEAR });
+        let wanted = self.interval.max((cost * 7 / 4).next_multiple_of(STEP)).min(LONGEST);
+        programmed.filter(|known| wanted <= known * 3 / 2 && *known < wanted * 4).unwrap_or(wanted)
     }
 
     /// More samples waited than was expected: fewer are taken.
@@ -110,13 +117,34 @@ mod tests {
     fn short_kernels_get_short_intervals_and_long_ones_few_samples() {
         let mut pace = Pace::default();
         pace.saw(4_000, 1024);
-        assert_eq!(pace.interval(), SHORTEST);
+        assert_eq!(interval(&pace), SHORTEST);
         pace.saw(10 * MILLISECOND, 1024);
-        let taken = 10 * MILLISECOND / pace.interval();
-        assert!(pace.interval() > SHORTEST && taken <= 1024 / 8, "{taken} samples");
+        let taken = 10 * MILLISECOND / interval(&pace);
+        assert!(interval(&pace) > SHORTEST && taken <= 1024 / 8, "{taken} samples");
         pace.saw(1000 * MILLISECOND, 1024);
-        assert!(1000 * MILLISECOND / pace.interval() < 10_000);
-        assert!(gap(pace.interval()) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * pace.interval()));
+        assert!(1000 * MILLISECOND / interval(&pace) < 10_000);
+        assert!(gap(interval(&pace)) + Duration::from_nanos(LAUNCH) > Duration::from_nanos(2 * interval(&pace)));
+    }
+
+    /// Of counters that are decoded fast.
+    fn interval(pace: &Pace) -> u64 {
+        pace.interval(Some(5_000), false, None)
+    }
+
+    #[test]
+    fn decoding_keeps_up_with_the_interval() {
+        let pace = Pace::default();
+        for cost in [None, Some(7_000), Some(14_500), Some(22_000), Some(35_000)] {
+            for far in [false, true] {
+                let interval = pace.interval(cost, far, None);
+                let cost = cost.unwrap_or(if far { LIKELY_FAR } else { LIKELY_NEAR });
+                assert!(beside(200, 1024, interval, Some(cost)), "{interval} ns for {cost}");
+            }
+        }
+        assert_eq!(pace.interval(Some(22_000), true, None), 40_000);
+        assert_eq!(pace.interval(Some(22_000), true, Some(48_000)), 48_000, "another programming costs more");
+        assert_eq!(pace.interval(Some(22_000), true, Some(16_000)), 40_000, "decoding does not keep up");
+        assert_eq!(pace.interval(Some(1_000_000), true, None), LONGEST);
     }
 
     #[test]
@@ -140,9 +168,9 @@ mod tests {
     fn what_was_lost_lengthens_the_interval_within_bounds() {
         let mut pace = Pace::default();
         pace.crammed();
-        assert_eq!(pace.interval(), 2 * SHORTEST);
+        assert_eq!(interval(&pace), 2 * SHORTEST);
         (0..20).for_each(|_| pace.crammed());
-        assert_eq!(pace.interval(), LONGEST);
+        assert_eq!(interval(&pace), LONGEST);
     }
 
     #[test]
@@ -159,10 +187,10 @@ mod tests {
     fn the_interval_changes_only_when_it_is_far_off() {
         let mut pace = Pace::default();
         pace.saw(10 * MILLISECOND, 1024);
-        let interval = pace.interval();
+        let before = interval(&pace);
         pace.saw(5 * MILLISECOND, 1024);
-        assert_eq!(pace.interval(), interval, "another programming costs more than it saves");
+        assert_eq!(interval(&pace), before, "another programming costs more than it saves");
         pace.saw(5_000, 1024);
-        assert!(pace.interval() < interval);
+        assert!(interval(&pace) < before);
     }
 }

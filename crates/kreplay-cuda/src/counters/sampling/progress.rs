@@ -12,9 +12,9 @@ pub(super) struct Progress {
     pub(super) spoilt: AtomicBool,
     /// More waited than was expected.
     pub(super) crammed: AtomicBool,
-    /// It was programmed once.
-    pub(super) ever: AtomicBool,
     pub(super) running: Mutex<Option<Pending>>,
+    /// What decoding a sample takes, in nanoseconds, without and with counters of L2 and memory; 0: not known yet.
+    costs: [AtomicU64; 2],
 }
 
 /// What a segment's samples are counted by.
@@ -34,6 +34,18 @@ pub(super) struct Pending {
 }
 
 impl Progress {
+    /// What decoding a sample takes, in nanoseconds.
+    pub(super) fn cost(&self, far: bool) -> Option<u64> {
+        Some(self.costs[usize::from(far)].load(Ordering::Relaxed)).filter(|cost| *cost > 0)
+    }
+
+    /// Decoding took so long for each of many samples.
+    pub(super) fn learn_cost(&self, far: bool, cost: u64) {
+        let known = self.cost(far);
+        self.costs[usize::from(far)]
+            .store(known.map_or(cost, |known| (known * 3 + cost) / 4).max(1), Ordering::Relaxed);
+    }
+
     /// Samples that wait to be decoded at this time of the samples' clock.
     pub(super) fn waiting(&self, pending: &Pending, now: u64) -> u64 {
         let taken = now.saturating_sub(pending.began) / pending.interval.max(1);

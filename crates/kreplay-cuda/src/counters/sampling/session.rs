@@ -7,6 +7,7 @@ use super::group::SampleGroup;
 use super::pace::BUFFER;
 use super::sampler::{Decoded, Sampler, SamplerError, Values};
 use crate::counters::host::{Host, Names};
+use crate::counters::images::zeroed;
 use crate::tables::cupti_sampling::*;
 use crate::tables::{Cupti, CuptiError, CuptiStatus, optional_call};
 use std::sync::Arc;
@@ -114,7 +115,7 @@ impl Sampler for Session {
             ..Default::default()
         };
         optional_call!(self.cupti, cuptiPmSamplingGetCounterDataSize, &mut size)?;
-        let mut image = vec![0; size.bytes];
+        let mut image = zeroed(size.bytes);
         let mut params = SamplingCountersInitialize {
             object: self.object,
             bytes: image.len(),

@@ -26,8 +26,6 @@ pub(super) struct Thread {
     programmed: Option<(Programming, Blank)>,
     running: Option<Running>,
     blanks: Vec<KnownBlank>,
-    /// What decoding a sample takes, in nanoseconds, without and with counters of L2 and memory.
-    costs: [Option<u64>; 2],
 }
 
 /// An empty image, and whether the same came twice.
@@ -49,7 +47,7 @@ struct Running {
 impl Thread {
     /// With this hardware.
     pub(super) fn new(sampler: Box<dyn Sampler>, workers: Workers, progress: Arc<Progress>) -> Self {
-        Self { sampler, workers, progress, programmed: None, running: None, blanks: Vec::new(), costs: [None; 2] }
+        Self { sampler, workers, progress, programmed: None, running: None, blanks: Vec::new() }
     }
 
     /// Obeys until nobody asks any more.
@@ -81,7 +79,7 @@ impl Thread {
         let Some((programming, empty)) = &self.programmed else { return };
         // Nothing may keep this thread while the device goes on.
         let ready = self.workers.is_ready(empty);
-        let cost = self.costs[usize::from(programming.group.is_far())];
+        let cost = self.progress.cost(programming.group.is_far());
         let beside = |waiting| ready && beside(waiting, programming.samples, programming.interval, cost);
         let (portion, stop, bursts) = {
             let mut running = self.progress.running.guarded();
@@ -142,7 +140,6 @@ impl Thread {
         self.sampler.program(&programming.group, programming.interval)?;
         let empty = self.blank(programming)?;
         self.progress.spoilt.store(false, Ordering::Relaxed);
-        self.progress.ever.store(true, Ordering::Relaxed);
         exit::programmed(Arc::as_ptr(&programming.group) as usize);
         self.programmed = Some((programming.clone(), empty));
         Ok(())
@@ -232,8 +229,7 @@ impl Thread {
         let count = decoded.times.len();
         if count >= TELLING {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
-            let known = &mut self.costs[usize::from(running.collected.group().is_far())];
-            *known = Some(known.map_or(cost, |known| (known * 3 + cost) / 4));
+            self.progress.learn_cost(running.collected.group().is_far(), cost);
         }
         if count == 0 {
             // It is as empty as it was.

@@ -79,14 +79,20 @@ impl Unit {
         !self.progress.spoilt.load(Ordering::Relaxed) && self.programmed.guarded().as_ref() == Some(programming)
     }
 
+    /// At which interval it is programmed for this group, in nanoseconds.
+    pub(super) fn interval_of(&self, group: &Arc<SampleGroup>) -> Option<u64> {
+        let programmed = self.programmed.guarded();
+        programmed.as_ref().filter(|known| Arc::ptr_eq(&known.group, group)).map(|known| known.interval)
+    }
+
+    /// What decoding a sample takes, in nanoseconds, where that was seen.
+    pub(super) fn cost(&self, far: bool) -> Option<u64> {
+        self.progress.cost(far)
+    }
+
     /// Whether the hardware is programmed.
     pub(super) fn is_enabled(&self) -> bool {
         self.programmed.guarded().is_some()
-    }
-
-    /// Whether it was programmed before.
-    pub(super) fn was_programmed(&self) -> bool {
-        self.progress.ever.load(Ordering::Relaxed)
     }
 
     /// Programs it, unless it is so already.

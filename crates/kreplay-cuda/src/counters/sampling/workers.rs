@@ -4,6 +4,7 @@ use super::collect::{Collected, Taken};
 use super::sampler::{MakeValues, SamplerError, Values};
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
+use crate::counters::images::zeroed;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -98,7 +99,14 @@ impl Workers {
             }
         }
         drop(state);
-        used.map_or_else(|| empty.to_vec(), |(_, image)| image)
+        used.map_or_else(
+            || {
+                let mut image = zeroed(empty.len());
+                image.copy_from_slice(empty);
+                image
+            },
+            |(_, image)| image,
+        )
     }
 
     /// An image was not needed, and is as empty as it was.

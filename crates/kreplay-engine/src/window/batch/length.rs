@@ -12,7 +12,7 @@ const LEAST: u32 = 50;
 
 /// The first length where passes are sampled: another group of counters takes a tenth of a second, and a dispatch a ten
 /// thousandth.
-const SAMPLED: u32 = 2000;
+const SAMPLED: u32 = 4000;
 
 /// The first length where nothing is counted, so that there are no images to fill.
 const UNCOUNTED: u32 = 500;
@@ -37,13 +37,15 @@ pub(crate) struct WindowCost {
 }
 
 impl WindowCost {
-    /// What does not grow with the dispatches. The switches count as their median: the first one of a process, or of a set
-    /// of counters, may take a hundred times as long.
+    /// What does not grow with the dispatches. The dearest switch counts as the second dearest: the first one of a process, or of
+    /// a set of counters, may take a hundred times as long as any that follows.
     fn fixed(&self) -> Duration {
         let mut switches = self.switches.clone();
         switches.sort();
-        let median = switches.get(switches.len().saturating_sub(1) / 2).copied().unwrap_or_default();
-        self.memory + median * switches.len() as u32
+        if let [.., second, dearest] = switches.as_mut_slice() {
+            *dearest = *second;
+        }
+        self.memory + switches.iter().sum::<Duration>()
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
     #[test]
     fn the_first_window_is_as_long_as_its_plan_makes_likely() {
         let pass = crate::PlannedPass { index: 0, counters: Vec::new(), way: Way::Sampling, price: Duration::ZERO };
-        assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 2000);
+        assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 4000);
         let pass = crate::PlannedPass { index: 0, counters: Vec::new(), way: Way::Ranges, price: Duration::ZERO };
         assert_eq!(Length::of(&Plan { passes: vec![pass] }).next(u32::MAX), 50);
         assert_eq!(Length::of(&Plan::default()).next(u32::MAX), 500);
@@ -139,6 +141,10 @@ mod tests {
         let mut length = Length::default();
         length.learn(&cost(50, &[900_000, 1_000, 1_000], 0, 15_000));
         assert_eq!(length.next(2000), 90);
+        // One that stays programmed does not hide what the others cost.
+        let mut switched = Length::default();
+        switched.learn(&cost(1000, &[0, 2_000, 100_000, 120_000], 0, 300_000));
+        assert_eq!(switched.next(u32::MAX), 202 * 9 * 1000 / 300);
         // With one pass it is in there, until the next windows tell better.
         let mut single = Length::default();
         single.learn(&cost(50, &[900_000], 0, 5_000));
