@@ -63,8 +63,6 @@ pub enum ClosingReason {
     Unrecordable,
     /// The program needs memory that the window holds.
     Memory,
-    /// The first windows of some counters are kept short.
-    First,
     /// The program ends.
     Exit,
     /// A pass failed, a deadline expired, or the agent was lost.

@@ -119,7 +119,6 @@ fn closing(reason: engine::ClosingReason) -> &'static str {
         engine::ClosingReason::Foreign => "foreign",
         engine::ClosingReason::Unrecordable => "unrecordable",
         engine::ClosingReason::Memory => "memory",
-        engine::ClosingReason::First => "first",
         engine::ClosingReason::Exit => "exit",
         engine::ClosingReason::Failed => "failed",
         // The enum may grow; a file then says that this library did not know the name.

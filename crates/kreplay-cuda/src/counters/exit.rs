@@ -3,12 +3,18 @@
 //! The last window of a process is often open when it ends, and is closed by an exit handler. Handlers run in the reverse
 //! order of their registration, and what CUPTI, its libraries and the driver set up for themselves is registered as they are
 //! first used: one that was registered before that runs when they are gone, and counting crashes then. So ours is
-//! registered again whenever the hardware was programmed in a way that is new to the process.
+//! registered again when a window opens that may be left to it, and whenever the hardware was programmed in a way that is new to
+//! the process.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 use super::Guarded;
+
+/// A window opens that may be closed by the exit handler.
+pub(super) fn window_opens() {
+    crate::interceptor::before_others_at_exit();
+}
 
 /// The hardware was programmed with the group of this key.
 pub(super) fn programmed(key: usize) {

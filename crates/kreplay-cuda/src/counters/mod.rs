@@ -43,7 +43,6 @@ pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use list::list;
 pub(crate) use plan::plan_request;
-pub(crate) use sessions::process_ends;
 
 use kreplay_engine::CountersError;
 use std::sync::{Mutex, MutexGuard, PoisonError};

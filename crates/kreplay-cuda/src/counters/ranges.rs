@@ -4,7 +4,7 @@ use super::evaluate::{Image, failed};
 use super::images::{Pool, Storage, room};
 use super::plan::Planned;
 use super::planner::Group;
-use super::sessions::{Sessions, ending};
+use super::sessions::Sessions;
 use crate::agent::CudaAgent;
 use crate::tables::Cupti;
 use kreplay_engine::CountersError;
@@ -111,9 +111,6 @@ impl Ranges {
         }
         let group = &window.planned.instances[instance].group;
         let ranges = room(window.expected.unwrap_or(window.most), window.most);
-        if ending() && !self.sessions.is_programmed(group, ranges) {
-            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
-        }
         if within == 0 {
             let ranges = self.sessions.fit(group, ranges, window.most);
             let storage = self.image(group, ranges)?;

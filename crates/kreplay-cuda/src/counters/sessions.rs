@@ -7,7 +7,6 @@ use super::range::RangeProfiler;
 use crate::agent::CudaAgent;
 use crate::tables::{Context, Cupti};
 use kreplay_engine::CountersError;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A session, and what it was programmed with: the group, and how many ranges a pass may hold. It keeps its first
@@ -21,19 +20,6 @@ struct Session {
 
 /// The sessions of the process.
 static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
-
-/// The process ends: no session is begun and no hardware programmed for the first time any more, since CUPTI crashes then.
-static ENDING: AtomicBool = AtomicBool::new(false);
-
-/// See [`ENDING`].
-pub(crate) fn process_ends() {
-    ENDING.store(true, Ordering::SeqCst);
-}
-
-/// Whether the process ends: nothing new may be asked of CUPTI then.
-pub(super) fn ending() -> bool {
-    ENDING.load(Ordering::SeqCst)
-}
 
 fn key(group: &Arc<Group>) -> usize {
     Arc::as_ptr(group) as usize
@@ -115,11 +101,6 @@ impl Sessions {
             self.end();
         }
         known.filter(|known| *known > 1).map_or(ranges, |known| (known * 2).min(most).max(ranges))
-    }
-
-    /// Whether the session is this context's and was programmed with this group for as many ranges.
-    pub(super) fn is_programmed(&self, group: &Arc<Group>, ranges: u32) -> bool {
-        self.programmed_ranges(group).is_some_and(|known| known >= ranges)
     }
 
     /// Notes what the session was programmed with.

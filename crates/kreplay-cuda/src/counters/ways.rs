@@ -8,7 +8,6 @@ use super::plan::Planned;
 use super::planner::Planner;
 use super::ranges::{RangePass, RangeWindow};
 use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
-use super::sessions::ending;
 use super::timing::TimedPass;
 use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
 use std::sync::Arc;
@@ -106,7 +105,6 @@ impl CudaCounters {
             .planned
             .sampled(pass, backwards)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
-        self.check_end(sampling)?;
         if !sampling.is_enabled() {
             self.ranges.end_programmed();
         }
@@ -123,7 +121,6 @@ impl CudaCounters {
     /// As [`CudaCounters::begin_sampling`], without fences.
     fn begin_unfenced(&self, window: &Window, pass: u32, events: &mut Events) -> Result<UnfencedPass, CountersError> {
         let sampling = self.sampling()?;
-        self.check_end(sampling)?;
         if !sampling.is_enabled() {
             self.ranges.end_programmed();
         }
@@ -133,14 +130,6 @@ impl CudaCounters {
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
         let what = (&sampled.group, &sampled.counters);
         sampling.begin_unfenced(what, pass, window.dispatches, &window.gather, (&self.agent, &self.cupti, events))
-    }
-
-    /// While the process ends the hardware is not programmed for the first time: CUPTI crashes then.
-    fn check_end(&self, sampling: &Sampling) -> Result<(), CountersError> {
-        if ending() && !sampling.was_programmed() {
-            return Err(CountersError::Unavailable("the program ended before anything was counted this way".into()));
-        }
-        Ok(())
     }
 
     pub(super) fn sampling(&self) -> Result<&Sampling, CountersError> {

@@ -8,7 +8,7 @@ use crate::cubin::Cubin;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
 use kreplay_engine::ClosingReason;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// One callback.
@@ -102,18 +102,8 @@ impl Interceptor {
                 let message = self.driver.status_name("the operation", returned);
                 guards.into_iter().for_each(|guard| guard.failed(&message));
             }
-            Some(Pending::Closing { guard, engine }) => {
-                if returned == 0 {
-                    drop(guard);
-                } else {
-                    guard.failed(&self.driver.status_name("the launch", returned));
-                }
-                engine.close_window_for(ClosingReason::First);
-                counted();
-            }
             Some(window @ Pending::Window(_)) => {
                 window_exit(window, returned, |status| self.driver.status_name("the launch", status));
-                counted();
             }
             _ => {}
         }
@@ -175,13 +165,5 @@ impl Interceptor {
             }
             _ => {}
         }
-    }
-}
-
-/// A window has been counted: whatever CUPTI registers for the process's end has been registered.
-fn counted() {
-    static FIRST: AtomicBool = AtomicBool::new(true);
-    if FIRST.load(Ordering::Relaxed) && FIRST.swap(false, Ordering::Relaxed) {
-        super::start::before_others_at_exit();
     }
 }

@@ -1,11 +1,10 @@
 //! A context of the program's: its engine, and what came before there was one.
 
 use super::function::Functions;
-use super::pending::Pending;
 use super::{AgentCounters, Interceptor, locked};
 use crate::agent::{CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
-use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Operation, Region, Retired, RunGuard};
+use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Operation, Region, Retired};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -22,8 +21,6 @@ pub(super) struct Driven {
     pub(super) engine: Arc<Engine<CudaAgent>>,
     pub(super) agent: CudaAgent,
     pub(super) counters: Option<Arc<dyn AgentCounters>>,
-    /// A counted batch window was closed, or is about to be.
-    pub(super) counted: AtomicBool,
 }
 
 /// See the module.
@@ -131,28 +128,12 @@ impl ContextState {
         let counters = (interceptor.make_counters)(&agent);
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
-            Ok(engine) => {
-                // Without counters there is nothing to prepare.
-                let counted = AtomicBool::new(
-                    counters.is_none() || engine.plan().passes.iter().all(|pass| pass.counters.is_empty()),
-                );
-                Some(Driven { engine, agent, counters, counted })
-            }
+            Ok(engine) => Some(Driven { engine, agent, counters }),
             Err(error) => {
                 (interceptor.warn)("no_plan", error.to_string());
                 None
             }
         }
-    }
-
-    /// What is left to do when something was recorded. The first counted batch window is closed right after its first launch:
-    /// CUPTI must have counted a whole window of this size before one may be left to the process's end, where its first one
-    /// crashes.
-    pub(super) fn recorded(&self, driven: &Driven, guard: RunGuard<CudaAgent>) -> Pending {
-        if !guard.is_recorded() || driven.counted.swap(true, Ordering::Relaxed) {
-            return Pending::Guard { guard };
-        }
-        Pending::Closing { guard, engine: Arc::clone(&driven.engine) }
     }
 
     /// Memory is live.

@@ -143,7 +143,7 @@ impl Interceptor {
             }
             Decision::Recorded(guard) => {
                 driven.agent.note_launch();
-                push(data.correlation_id, state.recorded(driven, guard));
+                push(data.correlation_id, Pending::Guard { guard });
             }
             Decision::Window(mut window) => {
                 window.run_until_last();

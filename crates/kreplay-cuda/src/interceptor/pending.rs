@@ -5,7 +5,7 @@ use super::context::{ContextState, EarlyCall, Gone};
 use crate::agent::CudaAgent;
 use crate::pools::Pooled;
 use crate::tables::Context;
-use kreplay_engine::{Engine, Region, RunGuard, Window};
+use kreplay_engine::{Region, RunGuard, Window};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -13,8 +13,6 @@ use std::sync::Arc;
 pub(super) enum Pending {
     /// The program's call runs as it is; no window opens meanwhile.
     Guard { guard: RunGuard<CudaAgent> },
-    /// … and the batch window that it was recorded in is closed right after it.
-    Closing { guard: RunGuard<CudaAgent>, engine: Arc<Engine<CudaAgent>> },
     /// … of every context that it may touch.
     Guards { guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
     /// There was no engine when the program's call began.

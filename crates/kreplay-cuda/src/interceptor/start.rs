@@ -179,7 +179,6 @@ extern "C" fn at_exit() {
         return;
     }
     let _ = std::panic::catch_unwind(|| {
-        crate::counters::process_ends();
         if let Some(interceptor) = INTERCEPTOR.get() {
             interceptor.finish();
         }

@@ -3,7 +3,7 @@
 use super::super::call::stream_of;
 use super::super::launch::bare;
 use super::super::operations::upload;
-use super::super::pending::push;
+use super::super::pending::{Pending, push};
 use super::super::{Interceptor, locked};
 use super::node::Work;
 use crate::agent::CudaWork;
@@ -38,7 +38,7 @@ impl Interceptor {
                 }
             }
         };
-        push(data.correlation_id, state.recorded(driven, guard));
+        push(data.correlation_id, Pending::Guard { guard });
     }
 
     /// What a graph does, for the engine.
