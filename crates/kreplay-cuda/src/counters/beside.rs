@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Starts a thread of ours: signals are the program's, and calls of the driver are ours. `false`: none can be had.
-pub(super) fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+pub(crate) fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
         block_signals();
         let _depth = crate::agent::Depth::enter();

@@ -38,6 +38,7 @@ mod pinned_tests;
 #[cfg(test)]
 mod plan_tests;
 
+pub(crate) use beside::beside;
 pub(crate) use count::{Conduct, CudaCounters};
 pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;

@@ -38,6 +38,24 @@ fn the_chip_and_its_metrics_are_listed() {
     assert!(Host::new(&cupti, "GH999", &[]).is_err());
 }
 
+/// The helpers take long to load, and a program's start does not wait for them. In a process of its own, where no other test
+/// has loaded them.
+#[test]
+fn the_first_question_loads_what_counting_needs() {
+    const CHILD: &str = "KREPLAY_TEST_CHILD";
+    let Some(cupti) = cupti() else { return };
+    if std::env::var_os(CHILD).is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().expect("its path"));
+        child.args(["--exact", "counters::plan_tests::the_first_question_loads_what_counting_needs"]).env(CHILD, "1");
+        let output = child.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    }
+    let mapped = || std::fs::read_to_string("/proc/self/maps").expect("it is there").contains("libnvperf_host.so");
+    assert!(cupti.version().is_ok() && !mapped());
+    assert!(Host::new(&cupti, CHIP, &[]).is_ok() && mapped());
+}
+
 #[test]
 fn pass_counts_are_those_that_were_measured() {
     let Some(cupti) = cupti() else { return };

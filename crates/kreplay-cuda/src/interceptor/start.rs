@@ -2,7 +2,7 @@
 
 use super::{AgentCounters, Interceptor};
 use crate::agent::CudaAgent;
-use crate::counters::{Availability, Conduct, CudaCounters, availability, chip_of};
+use crate::counters::{Availability, Conduct, CudaCounters, availability, beside, chip_of};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Cupti, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{Policy, Process, Recorder, WindowMode};
@@ -55,6 +55,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     let driver = Arc::new(Driver::load()?);
     let found = find_cupti(&Environment::of_process())?;
     let cupti = Arc::new(Cupti::load(&found)?);
+    complete_beside(&cupti);
     let mut settings = session.engine_settings();
     let records = batches(settings.window, session.settings().cache);
     if settings.window == WindowMode::Batch && !records {
@@ -111,6 +112,16 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     }
     before_others_at_exit();
     Ok(())
+}
+
+/// Loads what counting needs while the driver starts. Where there is no thread to be had the first question does it.
+fn complete_beside(cupti: &Arc<Cupti>) {
+    let cupti = Arc::clone(cupti);
+    beside("kreplay-load", move || {
+        cupti.complete();
+        // The libraries have registered their ends.
+        before_others_at_exit();
+    });
 }
 
 /// Lets [`at_exit`] run before whatever has been registered so far to run at the process's end. Libraries that come to be used

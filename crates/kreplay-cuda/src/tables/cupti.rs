@@ -3,11 +3,13 @@
 use super::callback::CallbackData;
 use super::cupti_sampling::*;
 use super::cupti_structs::*;
+use super::find::load_helpers;
 use super::functions::function_table;
 use super::library::LoadError;
 use super::{CuptiError, CuptiStatus, FoundCupti};
 use std::ffi::c_void;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A callback of CUPTI's: user data, domain, function number, [`CallbackData`] or a structure of the domain.
 pub(crate) type Callback = unsafe extern "C" fn(*mut c_void, u32, u32, *const c_void);
@@ -69,6 +71,8 @@ function_table! {
 pub(crate) struct Cupti {
     table: CuptiTable,
     path: PathBuf,
+    /// Whether its helpers are loaded.
+    complete: AtomicBool,
 }
 
 /// Calls a function with a structure of parameters.
@@ -107,7 +111,7 @@ impl Cupti {
             path: path.clone(),
             symbol,
         })?;
-        Ok(Self { table, path })
+        Ok(Self { table, path, complete: AtomicBool::new(false) })
     }
 
     /// Where it was found.
@@ -115,8 +119,19 @@ impl Cupti {
         &self.path
     }
 
+    /// The functions, for whatever is asked about counters: with what they need.
     pub(crate) fn table(&self) -> &CuptiTable {
+        if !self.complete.load(Ordering::Acquire) {
+            self.complete();
+        }
         &self.table
+    }
+
+    /// Loads what libcupti needs for counters. While another thread does so this waits for it in the loader, whose lock is
+    /// recursive: waiting for the thread itself would never end where the caller runs in a library's constructor.
+    pub(crate) fn complete(&self) {
+        load_helpers(&self.path);
+        self.complete.store(true, Ordering::Release);
     }
 
     pub(crate) fn check(call: &'static str, status: i32) -> Result<(), CuptiError> {

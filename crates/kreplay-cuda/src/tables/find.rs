@@ -1,8 +1,8 @@
-//! Where libcupti lies, and in which order its helpers are loaded.
+//! Where libcupti lies, and its helpers.
 //!
 //! A process must never hold two copies: both would hook the same driver. So a copy that is loaded already is taken
-//! first. libcupti opens `libnvperf_host.so` and `libnvperf_target.so` by bare name and without a search path of its own;
-//! they are found when they were opened before it, by their full path.
+//! first. When it is first asked about counters libcupti opens `libnvperf_host.so` and `libnvperf_target.so`, by bare name and
+//! without a search path of its own; they are found when they were opened before that, by their full path.
 
 use super::library::{Library, LoadError, Opening};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ const LIBRARY: &str = "libcupti.so";
 const HELPERS: [&str; 2] = ["libnvperf_host.so", "libnvperf_target.so"];
 const MAJORS: [u32; 2] = [13, 12];
 
-/// libcupti, loaded with its helpers.
+/// libcupti, loaded.
 #[derive(Debug)]
 pub(crate) struct FoundCupti {
     pub(crate) library: Library,
@@ -90,7 +90,6 @@ impl Environment {
 pub(crate) fn find_cupti(environment: &Environment) -> Result<FoundCupti, LoadError> {
     let mut tried = Vec::new();
     for candidate in environment.candidates() {
-        load_helpers(&candidate);
         match Library::open(&candidate, Opening::Local) {
             Ok(library) => return Ok(FoundCupti { library }),
             Err(why) => tried.push((candidate, why)),
@@ -104,8 +103,9 @@ pub(crate) fn find_cupti(environment: &Environment) -> Result<FoundCupti, LoadEr
     })
 }
 
-/// Loads the helpers that lie beside `cupti`. One that is missing shows later, as status 15 of the first call.
-fn load_helpers(cupti: &Path) {
+/// Loads the helpers that lie beside `cupti`. Their constructors write 100 MB each, which takes 140 ms. One that is missing
+/// shows later, as status 15 of the first call.
+pub(super) fn load_helpers(cupti: &Path) {
     let Some(folder) = cupti.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return };
     for helper in HELPERS {
         let path = folder.join(helper);
