@@ -79,9 +79,11 @@ impl Interceptor {
             // SAFETY: in *exit* this points to the status that the program gets.
             unsafe { data.returned.read() }
         };
-        if let Class::Allocate(allocation) = class {
-            // Before the guard goes: a window that closes may use what the driver has taken away.
-            self.pools_after(data, allocation, returned == 0);
+        // Before the guard goes: a window that closes may use what the driver has taken away.
+        match class {
+            Class::Allocate(allocation) => self.pools_after(data, allocation, returned == 0),
+            Class::TrimPool | Class::PoolAttribute if returned == 0 => self.pool_changed(class, data),
+            _ => {}
         }
         match pop(data.correlation_id) {
             Some(Pending::Retired { gone, live, pooled }) if returned != 0 => {
@@ -124,7 +126,6 @@ impl Interceptor {
             Class::SetAccess => self.access_exit(data),
             Class::SurfaceCreate => self.surface_created(data),
             Class::EndCapture => self.capture_ended(),
-            Class::TrimPool | Class::PoolAttribute => self.pool_changed(class, data),
             _ => {}
         }
     }

@@ -45,6 +45,7 @@ impl Interceptor {
         if class == Class::DestroyPool {
             self.pools.destroyed(pool);
         }
+        self.keep_windows_out(data);
     }
 
     /// *Enter* of a call for an attribute: the threshold has to be the program's own.
@@ -53,10 +54,12 @@ impl Interceptor {
         let p = unsafe { data.parameters.cast::<PoolAttributeParams>().read() };
         if p.attribute == pool_attribute::RELEASE_THRESHOLD && self.pools.is_held(p.pool) {
             self.close_windows(ClosingReason::Freed);
+            self.keep_windows_out(data);
         }
     }
 
-    /// *Exit* of a trim, and of a call for an attribute. A pool that is held all the same belongs to a window that could not be closed in time.
+    /// *Exit* of a trim, and of a call for an attribute. A pool that is held all the same belongs to a window that could not be
+    /// closed in time.
     pub(super) fn pool_changed(&self, class: Class, data: &CallbackData) {
         // SAFETY: every function of these classes has the pool first.
         let pool = unsafe { data.parameters.cast::<PoolParams>().read() }.pool;
@@ -67,8 +70,8 @@ impl Interceptor {
         }
     }
 
-    /// *Enter* of an allocation: no batch window is closed meanwhile that may use memory of pools, since the driver may take
-    /// that away to find room.
+    /// *Enter* of an allocation: no batch window is replayed meanwhile that may use memory of pools, since the driver may take
+    /// that away to find room, or give it to the program. One that is being replayed is waited for.
     pub(super) fn pools_before(&self, data: &CallbackData, allocation: Allocation) {
         let of_pool = matches!(allocation, Allocation::Pool | Allocation::FromPool);
         if !(of_pool || self.pools.any_held()) {
@@ -77,9 +80,14 @@ impl Interceptor {
         if of_pool && !self.capturing() {
             self.pools.allocating();
         }
+        self.keep_windows_out(data);
+    }
+
+    /// No window is replayed from here to the *exit* of this call; one that is being replayed is waited for.
+    fn keep_windows_out(&self, data: &CallbackData) {
         let mut guards = Vec::new();
         for state in self.all_contexts() {
-            if let Some(driven) = state.driven().filter(|driven| driven.engine.is_recording()) {
+            if let Some(driven) = state.driven() {
                 guards.push(driven.engine.memory_operation(Operation::Elsewhere));
             }
         }

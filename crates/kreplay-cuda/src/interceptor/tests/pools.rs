@@ -258,6 +258,43 @@ fn what_the_driver_refuses_to_copy_a_kernel_copies() {
 }
 
 #[test]
+fn nothing_is_allocated_from_a_pool_while_a_window_is_replayed() {
+    let p = Pooled::new();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let (begun, begins) = std::sync::mpsc::channel();
+    let kernel = {
+        let order = Arc::clone(&order);
+        move |_: [u32; 3], _: &[*mut c_void]| {
+            locked(&order).push("kernel");
+            if locked(&order).len() == 2 {
+                begun.send(()).expect("somebody waits");
+                // Time for an allocation that does not wait.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        }
+    };
+    let function = Function(fake::add_kernel("slow", &[(0, 8)], Arc::new(kernel)) as *mut c_void);
+    p.program.launch(function, "slow", p.plain, Stream::NULL, 0);
+    p.free(p.first, 0);
+    std::thread::scope(|scope| {
+        let (p, order) = (&p, &order);
+        scope.spawn(move || {
+            begins.recv().expect("the replay begins");
+            let base = p.first;
+            let parameters = MemAllocAsyncParams { pointer: &raw const base, bytes: 64, stream: Stream::NULL };
+            p.program.call(cbid::MEM_ALLOC_ASYNC, "", &parameters, || {
+                locked(order).push("allocation");
+                fake::pool_allocate(p.pool, base, 64);
+                0
+            });
+        });
+        p.close();
+    });
+    assert_eq!(*locked(&order), ["kernel", "kernel", "kernel", "allocation"]);
+    assert_eq!(p.outcomes(), [Outcome::Replayed]);
+}
+
+#[test]
 fn a_pool_that_is_gone_is_not_asked_about() {
     let p = Pooled::new();
     p.launch(p.plain);
