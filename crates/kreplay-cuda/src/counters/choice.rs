@@ -69,6 +69,7 @@ fn each(group: &SampleGroup) -> Duration {
 /// [`PlanError`] with the metric that cannot be counted.
 pub(super) fn choose(planner: &Planner<'_>, metrics: &[Arc<str>], dispatches: u32) -> Result<Choice, PlanError> {
     let dispatches = dispatches.max(1);
+    planner.ask_ahead(metrics);
     // What is only offered by sampling stays there.
     let unsampled = planner.pack(metrics, dispatches).map(|ranges| Choice { sampled: Vec::new(), ranges });
     let price = unsampled.as_ref().ok().map(|choice| choice.cost(dispatches));

@@ -4,6 +4,7 @@
 //! of metrics takes. *Counting* is done by the Range Profiler: the hardware is programmed for a pass, read around each
 //! dispatch, and the raw values are decoded into a counter image, which is evaluated on a thread beside the program.
 
+mod ahead;
 mod alone;
 mod answers;
 mod beside;

@@ -86,7 +86,22 @@ fn told(text: &mut String, planned: &Planned) {
 
 #[test]
 fn plans_are_those_that_were_found_slowly() {
+    compare(0);
+}
+
+/// Four threads, whatever this machine has.
+#[test]
+fn plans_are_the_same_when_cupti_is_asked_side_by_side() {
+    compare(4);
+}
+
+fn compare(helpers: usize) {
     let Some(cupti) = cupti() else { return };
+    let planner_of = |sampling| {
+        let mut planner = Planner::new(&cupti, CHIP, &[], sampling);
+        planner.helpers = helpers;
+        planner
+    };
     let version = cupti.version().expect("a version");
     if version / 100 != 1300 {
         return println!("skipped: the plans are those of CUPTI 13.0, not {version}");
@@ -95,7 +110,7 @@ fn plans_are_those_that_were_found_slowly() {
     for (title, names) in requests() {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         for dispatches in [1, 50, 500, 2000] {
-            let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+            let planner = planner_of(Some(&[]));
             let request = Request { names: names.clone(), repeat: 1, dispatches };
             let _ = writeln!(text, "{title} x{dispatches}");
             let planned = plan(&planner, &request).expect("it can be planned");
@@ -106,7 +121,7 @@ fn plans_are_those_that_were_found_slowly() {
                 told(&mut text, &instead);
             }
         }
-        let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+        let planner = planner_of(Some(&[]));
         let _ = writeln!(text, "{title} without fences");
         match plan_unfenced(&planner, &Request { names: names.clone(), repeat: 1, dispatches: 500 }) {
             Ok(planned) => told(&mut text, &planned),
@@ -114,7 +129,7 @@ fn plans_are_those_that_were_found_slowly() {
                 let _ = writeln!(text, "  {refused}");
             }
         }
-        let planner = Planner::new(&cupti, CHIP, &[], None);
+        let planner = planner_of(None);
         let _ = writeln!(text, "{title} where nothing can be sampled");
         told(&mut text, &plan(&planner, &Request { names, repeat: 1, dispatches: 500 }).expect("it can be planned"));
     }
@@ -133,7 +148,8 @@ fn plans_are_those_that_were_found_slowly() {
 fn little_is_asked_where_ranges_must_be_cheapest() {
     let Some(cupti) = cupti() else { return };
     let asked = |names: &[&str], dispatches| {
-        let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+        let mut planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+        planner.helpers = 0;
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         plan(&planner, &Request { names, repeat: 1, dispatches }).expect("it can be planned");
         planner.asked()

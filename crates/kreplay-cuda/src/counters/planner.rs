@@ -7,6 +7,7 @@
 //! session, though, since a session keeps its first programming; so groups are worth it only where CUPTI refuses to count
 //! the metrics together, or where a window holds very many dispatches.
 
+use super::ahead::helpers;
 use super::answers::Answers;
 use super::host::{ConfigImage, Host, Names};
 use crate::tables::{Cupti, CuptiError};
@@ -127,6 +128,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) availability: &'a [u8],
     /// What may be sampled; `None` where nothing may.
     pub(crate) sampling: Option<&'a [u8]>,
+    /// How many threads beside this one may ask.
+    pub(super) helpers: usize,
     /// What was asked of ranges already.
     ranges: Answers,
     /// What was asked of sampling.
@@ -137,7 +140,15 @@ impl<'a> Planner<'a> {
     /// A planner for a chip. `availability` is what may be counted by ranges, `sampling` what may be sampled: `None` where
     /// nothing may.
     pub(crate) fn new(cupti: &'a Cupti, chip: &'a str, availability: &'a [u8], sampling: Option<&'a [u8]>) -> Self {
-        Self { cupti, chip, availability, sampling, ranges: Answers::default(), samples: Answers::default() }
+        Self {
+            cupti,
+            chip,
+            availability,
+            sampling,
+            helpers: helpers(),
+            ranges: Answers::default(),
+            samples: Answers::default(),
+        }
     }
 
     pub(super) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
@@ -188,9 +199,8 @@ impl<'a> Planner<'a> {
     /// of its metrics, and as they are asked for they take `passes`.
     fn several_first(&self, metrics: &[Arc<str>], passes: u32) -> Option<Group> {
         let takes_several = |metric: &Arc<str>| {
-            let plain = [".sum", ".avg", ".max", ".min"].iter().any(|ending| metric.ends_with(ending));
             let alone = || self.config(std::slice::from_ref(metric)).is_ok_and(|config| config.passes > 1);
-            passes > 1 && (!plain || metric.contains("throughput")) && alone()
+            passes > 1 && may_take_several(metric) && alone()
         };
         let (mut all, mut singles): (Vec<_>, Vec<_>) = metrics.iter().cloned().partition(takes_several);
         let dearest = |metrics: &[Arc<str>]| metrics.iter().map(|metric| Price::of(metric)).max();
@@ -262,6 +272,12 @@ impl<'a> Planner<'a> {
         groups.push(Group::new(vec![metric.clone()], config));
         Ok(())
     }
+}
+
+/// Whether a metric may take several passes, by its name: plain counters take one, with few exceptions.
+pub(super) fn may_take_several(metric: &str) -> bool {
+    let plain = [".sum", ".avg", ".max", ".min"].iter().any(|ending| metric.ends_with(ending));
+    !plain || metric.contains("throughput")
 }
 
 fn unavailable(error: CuptiError) -> PlanError {

@@ -1,5 +1,6 @@
 //! Packing what can be sampled into as few groups as a few orders of trying give.
 
+use super::beside::side_by_side;
 use super::planner::Planner;
 use super::sampling::SampleGroup;
 use super::sampling::formula::{Formula, MARKERS};
@@ -52,7 +53,7 @@ impl Planner<'_> {
     /// given the metrics that are not offered as far as they are known.
     pub(super) fn pack_samples(&self, metrics: &[Arc<str>], worth: &dyn Fn(&[Arc<str>]) -> bool) -> Vec<SampleGroup> {
         let packed = [true, false].into_iter().find_map(|infers| {
-            let mut packing = Packing { planner: self, infers, known: HashMap::new() };
+            let mut packing = Packing::new(self, infers);
             let fitted = packing.pack(metrics, worth);
             // CUPTI packs by rules of thumb: should it refuse what followed from other answers, everything is asked.
             fitted.iter().map(|fitted| packing.programmed(fitted)).collect::<Option<Vec<_>>>()
@@ -61,7 +62,11 @@ impl Planner<'_> {
     }
 }
 
-impl Packing<'_> {
+impl<'a> Packing<'a> {
+    fn new(planner: &'a Planner<'a>, infers: bool) -> Self {
+        Self { planner, infers, known: HashMap::new() }
+    }
+
     fn pack(&mut self, metrics: &[Arc<str>], worth: &dyn Fn(&[Arc<str>]) -> bool) -> Vec<Fitted> {
         if self.planner.sampling.is_none() {
             return Vec::new();
@@ -89,21 +94,23 @@ impl Packing<'_> {
     }
 
     /// The fewest groups that a few orders of trying give.
-    fn orders(&mut self, mut offered: Vec<Asked>) -> Vec<Fitted> {
-        let mut best = self.fit(&offered);
-        // What goes with fewest others first, and what is left in several orders: which two go together matters.
-        offered.sort_by_key(|(metric, _)| pickiness(metric));
-        let easy = offered.iter().position(|(metric, _)| pickiness(metric) == EASY).unwrap_or(offered.len());
-        for _ in 0..(offered.len() - easy).min(MOST_ORDERS) {
+    fn orders(&mut self, offered: Vec<Asked>) -> Vec<Fitted> {
+        let orders = orders(offered);
+        if self.planner.helpers > 0 {
+            // Each order tells the planner's answers what it needs, and is then followed from them.
+            let (planner, infers) = (self.planner, self.infers);
+            side_by_side(planner.helpers, orders.len(), |at| drop(Packing::new(planner, infers).fit(&orders[at])));
+        }
+        let mut best = self.fit(&orders[0]);
+        for order in &orders[1..] {
             // What fits one group never takes two.
             if best.len() <= 2 {
                 break;
             }
-            let sorted = self.fit(&offered);
+            let sorted = self.fit(order);
             if sorted.len() < best.len() {
                 best = sorted;
             }
-            offered[easy..].rotate_left(1);
         }
         best
     }
@@ -160,6 +167,19 @@ fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
 /// The metrics that are not offered.
 fn rest(metrics: &[Arc<str>], offered: &[Asked]) -> Vec<Arc<str>> {
     metrics.iter().filter(|metric| !offered.iter().any(|(known, _)| known == *metric)).cloned().collect()
+}
+
+/// As they were asked for; then what goes with fewest others first, and what is left in several orders: which two go together
+/// matters.
+fn orders(mut offered: Vec<Asked>) -> Vec<Vec<Asked>> {
+    let mut orders = vec![offered.clone()];
+    offered.sort_by_key(|(metric, _)| pickiness(metric));
+    let easy = offered.iter().position(|(metric, _)| pickiness(metric) == EASY).unwrap_or(offered.len());
+    for _ in 0..(offered.len() - easy).min(MOST_ORDERS) {
+        orders.push(offered.clone());
+        offered[easy..].rotate_left(1);
+    }
+    orders
 }
 
 /// L1 goes with no counter of instructions, warps with few; L2 and memory, which go with all, are put together, since each

@@ -1,0 +1,49 @@
+//! Asking CUPTI ahead: what planning is about to ask, side by side on a few threads. Only the answers are kept, and planning
+//! finds them when it comes to ask; so a plan does not depend on the threads. CUPTI keeps what it knows of a list in an object
+//! that one thread uses.
+
+use super::beside::side_by_side;
+use super::planner::{Planner, may_take_several};
+use super::sampling::formula::{Formula, MARKERS};
+use super::sampling::group::{Asked, terms};
+use std::sync::Arc;
+
+/// The most threads beside the one that plans.
+const MOST_HELPERS: usize = 7;
+/// Fewer cores are better left to what is surely asked.
+const FEWEST_CORES: usize = 4;
+
+/// How many threads may help here.
+pub(super) fn helpers() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < FEWEST_CORES { 0 } else { (cores - 1).min(MOST_HELPERS) }
+}
+
+enum Question {
+    Ranges(Vec<Arc<str>>),
+    Samples(Vec<Arc<str>>),
+}
+
+impl Planner<'_> {
+    /// Asks about everything together and each metric alone.
+    pub(super) fn ask_ahead(&self, metrics: &[Arc<str>]) {
+        if self.helpers == 0 {
+            return;
+        }
+        // The longest first.
+        let mut questions = vec![Question::Ranges(metrics.to_vec())];
+        let alone = metrics.iter().filter(|metric| may_take_several(metric));
+        questions.extend(alone.map(|metric| Question::Ranges(vec![Arc::clone(metric)])));
+        let offered: Vec<Asked> =
+            metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
+        if !offered.is_empty() {
+            questions.push(Question::Samples(terms(&offered, MARKERS[0])));
+        }
+        questions.extend(offered.iter().map(|asked| Question::Samples(terms(std::slice::from_ref(asked), MARKERS[0]))));
+        side_by_side(self.helpers, questions.len(), |at| match &questions[at] {
+            // Refusals are answers as well.
+            Question::Ranges(metrics) => drop(self.config(metrics)),
+            Question::Samples(terms) => drop(self.sampled_config(terms)),
+        });
+    }
+}
