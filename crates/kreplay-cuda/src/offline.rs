@@ -1,7 +1,7 @@
 //! Questions outside a profile: what is here, what can be counted, how a request is packed. For `kreplay doctor`,
 //! `kreplay counters` and `kreplay plan`.
 
-use crate::counters::{Availability, availability, chip_of, list, plan_request, supported_chips};
+use crate::counters::{Availability, Known, availability, chip_of, list, plan_request, supported_chips};
 use crate::tables::{Cupti, Driver, Environment, LoadError, device_attribute, find_cupti};
 use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use std::path::PathBuf;
@@ -126,6 +126,8 @@ pub enum OfflineError {
 pub struct Offline {
     cupti: Cupti,
     chip: Arc<str>,
+    /// What earlier plans asked.
+    known: Arc<Known>,
 }
 
 impl Offline {
@@ -141,7 +143,7 @@ impl Offline {
             Some(chip_of(&cupti, 0)).filter(|chip| &**chip != "unknown")
         });
         match found {
-            Some(chip) => Ok(Self { cupti, chip }),
+            Some(chip) => Ok(Self { cupti, chip, known: Arc::default() }),
             None => match supported_chips(&cupti) {
                 Ok(known) => Err(OfflineError::NoChip { known: known.iter().map(ToString::to_string).collect() }),
                 Err(error) => Err(OfflineError::CannotPlan { path: cupti.path().to_owned(), why: error.to_string() }),
@@ -164,7 +166,7 @@ impl Offline {
     /// # Errors
     /// [`PlanError`], for an unknown name with near ones.
     pub fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
-        plan_request(&self.cupti, &self.chip, request)
+        plan_request(&self.cupti, &self.chip, request, &self.known)
     }
 }
 

@@ -36,12 +36,15 @@ impl Planner<'_> {
         questions.extend(alone.map(|metric| Question::Ranges(vec![Arc::clone(metric)])));
         let offered: Vec<Asked> =
             metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
+        let rest: Vec<_> = metrics.iter().filter(|metric| Formula::of(metric).is_none()).cloned().collect();
         if !offered.is_empty() {
+            questions.push(Question::Ranges(rest));
             questions.push(Question::Samples(terms(&offered, MARKERS[0])));
         }
         questions.extend(offered.iter().map(|asked| Question::Samples(terms(std::slice::from_ref(asked), MARKERS[0]))));
         side_by_side(self.helpers, questions.len(), |at| match &questions[at] {
             // Refusals are answers as well.
+            Question::Ranges(metrics) if metrics.is_empty() => {}
             Question::Ranges(metrics) => drop(self.config(metrics)),
             Question::Samples(terms) => drop(self.sampled_config(terms)),
         });

@@ -6,10 +6,18 @@ use super::host::ConfigImage;
 use crate::tables::CuptiError;
 use std::sync::{Arc, Mutex};
 
+/// What was asked for a chip, as long as what is available on it stays the same.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(super) ranges: Answers,
+    pub(super) samples: Answers,
+}
+
 /// The answers of one interface: of ranges, or of sampling.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Answers(Mutex<Vec<Answer>>);
 
+#[derive(Debug)]
 struct Answer {
     /// In the order that was asked: the image, and sometimes the number of passes, depends on it.
     asked: Vec<Arc<str>>,

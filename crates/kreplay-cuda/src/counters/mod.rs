@@ -39,6 +39,7 @@ mod pinned_tests;
 #[cfg(test)]
 mod plan_tests;
 
+pub(crate) use answers::Known;
 pub(crate) use beside::beside;
 pub(crate) use count::{Conduct, CudaCounters};
 pub(crate) use device::{Availability, availability, chip_of};

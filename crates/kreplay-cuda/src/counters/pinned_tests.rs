@@ -2,12 +2,14 @@
 //! which one. The file was written by `KREPLAY_WRITE_PLANS=1`, with `nvidia-cuda-cupti==13.0.*`; after a change that means to
 //! plan otherwise, write it again and read the difference.
 
-use super::plan::{Planned, plan, plan_unfenced};
+use super::answers::Known;
+use super::plan::{Planned, plan, plan_request, plan_unfenced};
 use super::plan_tests::{CHIP, cupti};
 use super::planner::Planner;
 use kreplay_engine::Request;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// One metric of eight passes among others of one.
 const NINE_PASSES: &[&str] = &[
@@ -165,4 +167,19 @@ fn little_is_asked_where_ranges_must_be_cheapest() {
         let asked = asked(names, dispatches);
         assert!(asked.0 <= ranges && asked.1 <= sampling, "{asked:?} for {names:?} x{dispatches}");
     }
+}
+
+#[test]
+fn a_second_plan_asks_only_what_the_first_did_not() {
+    let Some(cupti) = cupti() else { return };
+    let names: Vec<String> = NINE_PASSES.iter().map(|name| (*name).to_owned()).collect();
+    let known = Arc::<Known>::default();
+    let planned = |dispatches| {
+        let request = Request { names: names.clone(), repeat: 1, dispatches };
+        plan_request(&cupti, CHIP, &request, &known).expect("it can be planned")
+    };
+    let first = planned(500);
+    let asked = (known.ranges.asked(), known.samples.asked());
+    assert_eq!(planned(500), first);
+    assert_eq!((known.ranges.asked(), known.samples.asked()), asked);
 }

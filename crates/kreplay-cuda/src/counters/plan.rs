@@ -1,5 +1,6 @@
 //! The passes of a request, and which programming each belongs to.
 
+use super::answers::Known;
 use super::choice::choose;
 use super::host::Host;
 use super::names::resolve;
@@ -109,13 +110,20 @@ pub(super) fn plan_unfenced(planner: &Planner<'_>, request: &Request) -> Result<
     Ok(planned)
 }
 
-/// Plans a request for a chip of which nothing else is known.
+/// Plans a request for a chip of which nothing else is known than the answers of earlier requests.
 ///
 /// # Errors
 /// [`PlanError`].
-pub(crate) fn plan_request(cupti: &Cupti, chip: &str, request: &Request) -> Result<Plan, PlanError> {
+pub(crate) fn plan_request(
+    cupti: &Cupti,
+    chip: &str,
+    request: &Request,
+    known: &Arc<Known>,
+) -> Result<Plan, PlanError> {
     let sampling = cupti.lacks_sampling().is_none().then_some(&[][..]);
-    plan(&Planner::new(cupti, chip, &[], sampling), request).map(|planned| planned.plan)
+    let mut planner = Planner::new(cupti, chip, &[], sampling);
+    planner.known = Arc::clone(known);
+    plan(&planner, request).map(|planned| planned.plan)
 }
 
 /// The plan where nothing may be counted: times by events.

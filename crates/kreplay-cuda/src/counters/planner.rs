@@ -8,7 +8,7 @@
 //! the metrics together, or where a window holds very many dispatches.
 
 use super::ahead::helpers;
-use super::answers::Answers;
+use super::answers::Known;
 use super::host::{ConfigImage, Host, Names};
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
@@ -130,48 +130,38 @@ pub(crate) struct Planner<'a> {
     pub(crate) sampling: Option<&'a [u8]>,
     /// How many threads beside this one may ask.
     pub(super) helpers: usize,
-    /// What was asked of ranges already.
-    ranges: Answers,
-    /// What was asked of sampling.
-    samples: Answers,
+    /// What was asked already.
+    pub(super) known: Arc<Known>,
 }
 
 impl<'a> Planner<'a> {
     /// A planner for a chip. `availability` is what may be counted by ranges, `sampling` what may be sampled: `None` where
     /// nothing may.
     pub(crate) fn new(cupti: &'a Cupti, chip: &'a str, availability: &'a [u8], sampling: Option<&'a [u8]>) -> Self {
-        Self {
-            cupti,
-            chip,
-            availability,
-            sampling,
-            helpers: helpers(),
-            ranges: Answers::default(),
-            samples: Answers::default(),
-        }
+        Self { cupti, chip, availability, sampling, helpers: helpers(), known: Arc::default() }
     }
 
     pub(super) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
         let ask = || Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics));
-        self.ranges.get(metrics, ask)
+        self.known.ranges.get(metrics, ask)
     }
 
     /// How many questions CUPTI was asked: about ranges, and about sampling.
     #[cfg(test)]
     pub(super) fn asked(&self) -> (usize, usize) {
-        (self.ranges.asked(), self.samples.asked())
+        (self.known.ranges.asked(), self.known.samples.asked())
     }
 
     /// How terms are programmed for sampling; `None` when they take more than one pass, or nothing is sampled.
     pub(super) fn sampled_config(&self, terms: &[Arc<str>]) -> Option<ConfigImage> {
         let availability = self.sampling?;
         let ask = || Host::for_sampling(self.cupti, self.chip, availability)?.config(&Names::new(terms));
-        self.samples.get(terms, ask).ok().filter(|config| config.passes == 1)
+        self.known.samples.get(terms, ask).ok().filter(|config| config.passes == 1)
     }
 
     /// Whether terms fit one pass of sampling, as far as that follows from what was asked.
     pub(super) fn known_to_fit(&self, terms: &[Arc<str>]) -> Option<bool> {
-        self.samples.fits(terms)
+        self.known.samples.fits(terms)
     }
 
     /// The groups that cost least in a window of this many dispatches: packed by price, or all together where that is
