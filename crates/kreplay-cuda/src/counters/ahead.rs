@@ -25,28 +25,46 @@ enum Question {
 }
 
 impl Planner<'_> {
-    /// Asks about everything together and each metric alone.
+    /// Asks what planning these metrics begins with.
     pub(super) fn ask_ahead(&self, metrics: &[Arc<str>]) {
         if self.helpers == 0 {
             return;
         }
-        // The longest first.
+        let offered: Vec<Asked> =
+            metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
+        let single = |asked: &Asked| terms(std::slice::from_ref(asked), MARKERS[0]);
+        // Everything together takes longest.
         let mut questions = vec![Question::Ranges(metrics.to_vec())];
         let alone = metrics.iter().filter(|metric| may_take_several(metric));
         questions.extend(alone.map(|metric| Question::Ranges(vec![Arc::clone(metric)])));
-        let offered: Vec<Asked> =
-            metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
-        let rest: Vec<_> = metrics.iter().filter(|metric| Formula::of(metric).is_none()).cloned().collect();
         if !offered.is_empty() {
-            questions.push(Question::Ranges(rest));
+            questions.push(Question::Ranges(without(metrics, &offered)));
             questions.push(Question::Samples(terms(&offered, MARKERS[0])));
         }
-        questions.extend(offered.iter().map(|asked| Question::Samples(terms(std::slice::from_ref(asked), MARKERS[0]))));
+        questions.extend(offered.iter().map(|asked| Question::Samples(single(asked))));
+        self.ask(questions);
+        // What is left to ranges where the others are sampled, and the other order of both, where passes may be saved.
+        if self.config(metrics).is_ok_and(|config| config.passes == 1) {
+            return;
+        }
+        let sampled: Vec<Asked> =
+            offered.into_iter().filter(|asked| self.sampled_config(&single(asked)).is_some()).collect();
+        let rest = without(metrics, &sampled);
+        let orders = [metrics, &rest].map(|metrics| self.with_several_first(metrics).map(|(order, _)| order));
+        self.ask([Some(rest)].into_iter().chain(orders).flatten().map(Question::Ranges).collect());
+    }
+
+    fn ask(&self, questions: Vec<Question>) {
         side_by_side(self.helpers, questions.len(), |at| match &questions[at] {
-            // Refusals are answers as well.
             Question::Ranges(metrics) if metrics.is_empty() => {}
+            // Refusals are answers as well.
             Question::Ranges(metrics) => drop(self.config(metrics)),
             Question::Samples(terms) => drop(self.sampled_config(terms)),
         });
     }
+}
+
+/// The metrics that are not among these.
+pub(super) fn without(metrics: &[Arc<str>], sampled: &[Asked]) -> Vec<Arc<str>> {
+    metrics.iter().filter(|metric| !sampled.iter().any(|(known, _)| known == *metric)).cloned().collect()
 }

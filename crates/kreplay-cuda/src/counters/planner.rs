@@ -188,20 +188,33 @@ impl<'a> Planner<'a> {
     /// One group with the metrics of several passes first, where the others then add none: CUPTI packs a list in the order
     /// of its metrics, and as they are asked for they take `passes`.
     fn several_first(&self, metrics: &[Arc<str>], passes: u32) -> Option<Group> {
+        if passes == 1 {
+            return None;
+        }
+        let (all, several) = self.with_several_first(metrics)?;
+        if several >= passes {
+            return None;
+        }
+        let config = self.config(&all).ok().filter(|config| config.passes <= several)?;
+        Some(Group::new(all, config))
+    }
+
+    /// The metrics with those of several passes first, and how many passes these take; `None` where that is no other order,
+    /// or the others are dearer.
+    pub(super) fn with_several_first(&self, metrics: &[Arc<str>]) -> Option<(Vec<Arc<str>>, u32)> {
         let takes_several = |metric: &Arc<str>| {
             let alone = || self.config(std::slice::from_ref(metric)).is_ok_and(|config| config.passes > 1);
-            passes > 1 && may_take_several(metric) && alone()
+            may_take_several(metric) && alone()
         };
         let (mut all, mut singles): (Vec<_>, Vec<_>) = metrics.iter().cloned().partition(takes_several);
         let dearest = |metrics: &[Arc<str>]| metrics.iter().map(|metric| Price::of(metric)).max();
         let several = if all.is_empty() { 1 } else { self.config(&all).ok()?.passes };
-        if singles.is_empty() || several >= passes || (!all.is_empty() && dearest(&singles) > dearest(&all)) {
+        if singles.is_empty() || (!all.is_empty() && dearest(&singles) > dearest(&all)) {
             return None;
         }
         singles.sort_by_key(|metric| std::cmp::Reverse(Price::of(metric)));
         all.append(&mut singles);
-        let config = self.config(&all).ok().filter(|config| config.passes <= several)?;
-        Some(Group::new(all, config))
+        Some((all, several))
     }
 
     /// Groups packed by price.

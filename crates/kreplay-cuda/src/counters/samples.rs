@@ -1,5 +1,6 @@
 //! Packing what can be sampled into as few groups as a few orders of trying give.
 
+use super::ahead::without;
 use super::beside::side_by_side;
 use super::planner::Planner;
 use super::sampling::SampleGroup;
@@ -77,17 +78,17 @@ impl<'a> Packing<'a> {
             return Vec::new();
         }
         if let Some(all) = self.fitted(&offered) {
-            return if all.members.len() == metrics.len() || worth(&rest(metrics, &offered)) {
+            return if all.members.len() == metrics.len() || worth(&without(metrics, &offered)) {
                 vec![all]
             } else {
                 Vec::new()
             };
         }
-        if !worth(&rest(metrics, &offered)) {
+        if !worth(&without(metrics, &offered)) {
             return Vec::new();
         }
         offered.retain(|asked| self.fitted(std::slice::from_ref(asked)).is_some());
-        if !worth(&rest(metrics, &offered)) {
+        if !worth(&without(metrics, &offered)) {
             return Vec::new();
         }
         self.orders(offered)
@@ -162,11 +163,6 @@ fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
         *marker == MARKERS[0]
             || members.iter().any(|(_, formula)| formula.terms().iter().any(|term| **term == **marker))
     })
-}
-
-/// The metrics that are not offered.
-fn rest(metrics: &[Arc<str>], offered: &[Asked]) -> Vec<Arc<str>> {
-    metrics.iter().filter(|metric| !offered.iter().any(|(known, _)| known == *metric)).cloned().collect()
 }
 
 /// As they were asked for; then what goes with fewest others first, and what is left in several orders: which two go together
