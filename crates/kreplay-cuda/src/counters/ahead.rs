@@ -10,13 +10,11 @@ use std::sync::Arc;
 
 /// The most threads beside the one that plans.
 const MOST_HELPERS: usize = 7;
-/// Fewer cores are better left to what is surely asked.
-const FEWEST_CORES: usize = 4;
 
-/// How many threads may help here.
+/// How many threads may help here. Some of what is asked ahead turns out to be needless, so with a single core none do.
 pub(super) fn helpers() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if cores < FEWEST_CORES { 0 } else { (cores - 1).min(MOST_HELPERS) }
+    (cores - 1).min(MOST_HELPERS)
 }
 
 enum Question {
