@@ -38,6 +38,8 @@ mod gpu_tests;
 mod pinned_tests;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod start_gpu_tests;
 
 pub(crate) use answers::Known;
 pub(crate) use beside::beside;

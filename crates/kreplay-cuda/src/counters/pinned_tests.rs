@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// One metric of eight passes among others of one.
-const NINE_PASSES: &[&str] = &[
+pub(super) const NINE_PASSES: &[&str] = &[
     "gpu__time_duration.sum",
     "sm__cycles_active.sum",
     "sm__inst_executed.sum",

@@ -200,7 +200,7 @@ fn operation(id: u32) -> Option<Written> {
 }
 
 /// Every function that callbacks are asked for.
-pub(super) fn enabled() -> impl Iterator<Item = u32> {
+pub(crate) fn enabled() -> impl Iterator<Item = u32> {
     (1..1000).filter(|id| class(*id).is_some())
 }
 

@@ -27,6 +27,8 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use ids::enabled as enabled_callbacks;
 pub(crate) use start::before_others_at_exit;
 pub use start::initialize_injection;
 
