@@ -166,6 +166,8 @@ def build():
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "ten_kinds", HERE / "ten_kinds.cu"],
         ["nvcc", "-x", "cu", "-O2", "-arch=native", "-o", BUILD / "range_replay", HERE / "range_replay.cpp", "-lcuda", "-lcupti",
          "-lnvperf_host", "-lnvperf_target"],
+        ["nvcc", "-x", "cu", "-O2", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so",
+         HERE / "range_window.cpp", "-lcuda", "-lcupti", "-lnvperf_host", "-lnvperf_target"],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "memory_peers", HERE / "memory_peers.cu", "-lcuda", "-lcheckpoint"],
     ]
     folders = ["/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"]
