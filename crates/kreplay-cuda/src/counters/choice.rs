@@ -17,10 +17,8 @@ use std::time::Duration;
 const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
-/// What a dispatch costs: the fence, and about three samples to decode.
-const NEAR: Duration = Duration::from_micros(45);
-/// … with counters of the second-level cache or memory, which many units have.
-const FAR: Duration = Duration::from_micros(115);
+/// What a dispatch costs: its fence, of two intervals that decoding keeps up with.
+const DISPATCH: Duration = Duration::from_micros(85);
 /// Restoring memory for a pass, beside its counters.
 const PASS: Duration = Duration::from_micros(40);
 
@@ -37,10 +35,10 @@ impl Choice {
     }
 
     /// What one dispatch costs in a sampled pass, in a window of this many.
-    pub(super) fn each_sampled(&self, group: &SampleGroup, dispatches: u32) -> Duration {
+    pub(super) fn each_sampled(&self, dispatches: u32) -> Duration {
         let switched = self.sampled.len() > 1 || !self.ranges.is_empty();
         let window = SESSION + if switched { SWITCH } else { Duration::ZERO };
-        each(group) + window / dispatches.max(1)
+        DISPATCH + window / dispatches.max(1)
     }
 }
 
@@ -49,7 +47,7 @@ fn sampling(groups: &[SampleGroup], alone: bool, dispatches: u32) -> Duration {
     let count = groups.len() as u32;
     // One group stays programmed; the order of several is turned round in every other window.
     let switches = if alone { count.saturating_sub(1) } else { count };
-    let sampled = groups.iter().map(|group| SESSION + (each(group) + PASS) * dispatches).sum::<Duration>();
+    let sampled = (SESSION + (DISPATCH + PASS) * dispatches) * groups.len() as u32;
     sampled + SWITCH * switches
 }
 
@@ -57,10 +55,6 @@ fn sampling(groups: &[SampleGroup], alone: bool, dispatches: u32) -> Duration {
 fn ranges(groups: &[Group], mixed: bool, dispatches: u32) -> Duration {
     let passes = groups.iter().map(|group| group.config.passes).sum::<u32>();
     cost(groups, dispatches, mixed) + PASS * dispatches * passes
-}
-
-fn each(group: &SampleGroup) -> Duration {
-    if group.is_far() { FAR } else { NEAR }
 }
 
 /// The cheapest way for each metric, in windows of this many dispatches.
@@ -124,7 +118,7 @@ fn rest(metrics: &[Arc<str>], sampled: &[SampleGroup]) -> Vec<Arc<str>> {
 
 /// The least that sampling can cost where one group does not hold everything and `rest` is not offered.
 fn least(planner: &Planner<'_>, rest: &[Arc<str>], dispatches: u32) -> Duration {
-    let group = SESSION + (NEAR + PASS) * dispatches;
+    let group = SESSION + (DISPATCH + PASS) * dispatches;
     let other = match planner.pack(rest, dispatches) {
         Ok(groups) if groups.is_empty() => group,
         Ok(groups) => ranges(&groups, true, dispatches),

@@ -63,8 +63,8 @@ pub(super) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, 
         return Ok(planned);
     }
     let mut choice = choose(planner, &metrics, dispatches)?;
-    let prices: Vec<Duration> = choice.sampled.iter().map(|group| choice.each_sampled(group, dispatches)).collect();
-    for (group, price) in std::mem::take(&mut choice.sampled).into_iter().zip(prices) {
+    let price = choice.each_sampled(dispatches);
+    for group in std::mem::take(&mut choice.sampled) {
         let counters = counters(&host, &group.metrics);
         let group = Arc::new(group);
         for _ in 0..repeat {

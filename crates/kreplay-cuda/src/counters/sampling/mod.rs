@@ -58,6 +58,8 @@ use crate::tables::Cupti;
 
 /// How long the hardware may take to begin.
 const FIRST: Duration = Duration::from_micros(100);
+/// Intervals that pass before the first dispatch.
+const QUIET: u64 = 12;
 /// How long the event that clocks are brought together by may take.
 const BASE_DEADLINE: Duration = Duration::from_secs(1);
 /// How closely that should be, in nanoseconds.
@@ -143,8 +145,7 @@ impl Sampling {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let (cost, programmed) = (self.unit.cost(group.is_far()), self.unit.interval_of(group));
-        let interval = self.pace.guarded().interval(cost, group.is_far(), programmed);
+        let interval = self.pace.guarded().interval(self.unit.cost(), self.unit.interval_of(group));
         Programming {
             group: Arc::clone(group),
             interval,
@@ -205,8 +206,9 @@ impl Sampling {
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
         self.unit.begin().map_err(|error| failed(&error))?;
         let gap = pace::gap(pass.interval);
-        // The first sample reaches back to before the start, and is thrown away: it must be over.
-        ground.pass(FIRST.max(Duration::from_nanos(pass.interval * 3)));
+        // The first sample reaches back to before the start, and is thrown away: it must be over. Those that follow tell what is
+        // counted while nothing runs.
+        ground.pass(FIRST.max(Duration::from_nanos(pass.interval * QUIET)));
         pass.first = pass.next;
         pass.fences = Fences::new(gap, ground);
         Ok(())

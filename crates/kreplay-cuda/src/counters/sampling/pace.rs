@@ -1,12 +1,12 @@
 //! How often samples are taken.
 //!
-//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 7 µs (counters
-//! of the multiprocessors) to 15 or 22 µs (L2 and DRAM too; all seen on an H200). What does not fit a counter image when it is
-//! decoded is lost, so no more samples may wait than an image holds. While the device runs, decoding goes on until it has caught
-//! up, so it is done beside the device only where it is faster than sampling; else the hardware is stopped when half an
-//! image's worth of samples waits, and the device waits for the decoding: two to three samples a dispatch, and a stop and a start
-//! for some hundred of them. An interval of nearly twice what decoding takes costs less than that. Another interval is another
-//! programming of the hardware, so it changes only when it is far off.
+//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 20 to 30 µs whatever is
+//! in it and however long it is (seen on an H200). What does not fit a counter image when it is decoded is lost, so no more
+//! samples may wait than an image holds. While the device runs, decoding goes on until it has caught up, so it is done beside the
+//! device only where it is faster than sampling; else the hardware is stopped when half an image's worth of samples waits, and
+//! the device waits for the decoding: two to three samples a dispatch, and a stop and a start for some hundred of them. An
+//! interval somewhat longer than what decoding takes costs less than that. Another interval is another programming of the
+//! hardware, so it changes only when it is far off.
 
 use std::time::Duration;
 
@@ -20,9 +20,8 @@ pub(super) const BUFFER: usize = 16 << 20;
 const LAUNCH: u64 = 5_000;
 /// Intervals are multiples of this, in nanoseconds.
 const STEP: u64 = 4_000;
-/// What decoding a sample is likely to take before that was seen, in nanoseconds, with and without counters of L2 and memory.
-const LIKELY_FAR: u64 = 16_000;
-const LIKELY_NEAR: u64 = 8_000;
+/// What decoding a sample is likely to take before that was seen, in nanoseconds.
+const LIKELY: u64 = 24_000;
 /// What decoding a sample takes before that was seen where nothing may be risked: the first ones take longest.
 const COLD: u64 = 60_000;
 /// How long the hardware takes to stop, in nanoseconds, and may go on sampling.
@@ -57,7 +56,7 @@ pub(super) fn gap(interval: u64) -> Duration {
 /// Whether to decode beside the device while this many samples wait, where one takes `cost` nanoseconds (`None`: not known
 /// yet), or some more: they are worth an image, and decoding catches up before it has filled that.
 pub(super) fn beside(waiting: u64, samples: u32, interval: u64, cost: Option<u64>) -> bool {
-    let (cost, samples) = (cost.unwrap_or(COLD) * 6 / 5, u64::from(samples));
+    let (cost, samples) = (cost.unwrap_or(COLD) * 9 / 8, u64::from(samples));
     cost < interval && waiting >= samples / 8 && waiting * interval / (interval - cost) <= samples * 7 / 8
 }
 
@@ -83,9 +82,9 @@ impl Default for Pace {
 impl Pace {
     /// Nanoseconds between two samples of which decoding one takes `cost` (`None`: not known yet). Where the hardware is programmed
     /// for another interval that will do, `programmed`, that stays.
-    pub(super) fn interval(&self, cost: Option<u64>, far: bool, programmed: Option<u64>) -> u64 {
-        let cost = cost.unwrap_or(if far { LIKELY_FAR } else { LIKELY_NEAR });
-        let wanted = self.interval.max((cost * 7 / 4).next_multiple_of(STEP)).min(LONGEST);
+    pub(super) fn interval(&self, cost: Option<u64>, programmed: Option<u64>) -> u64 {
+        let keeping_up = (cost.unwrap_or(LIKELY) * 3 / 2).next_multiple_of(STEP);
+        let wanted = self.interval.max(keeping_up).min(LONGEST);
         programmed.filter(|known| wanted <= known * 3 / 2 && *known < wanted * 4).unwrap_or(wanted)
     }
 
@@ -128,23 +127,21 @@ mod tests {
 
     /// Of counters that are decoded fast.
     fn interval(pace: &Pace) -> u64 {
-        pace.interval(Some(5_000), false, None)
+        pace.interval(Some(5_000), None)
     }
 
     #[test]
     fn decoding_keeps_up_with_the_interval() {
         let pace = Pace::default();
         for cost in [None, Some(7_000), Some(14_500), Some(22_000), Some(35_000)] {
-            for far in [false, true] {
-                let interval = pace.interval(cost, far, None);
-                let cost = cost.unwrap_or(if far { LIKELY_FAR } else { LIKELY_NEAR });
-                assert!(beside(200, 1024, interval, Some(cost)), "{interval} ns for {cost}");
-            }
+            let interval = pace.interval(cost, None);
+            let cost = cost.unwrap_or(LIKELY);
+            assert!(beside(150, 1024, interval, Some(cost)), "{interval} ns for {cost}");
         }
-        assert_eq!(pace.interval(Some(22_000), true, None), 40_000);
-        assert_eq!(pace.interval(Some(22_000), true, Some(48_000)), 48_000, "another programming costs more");
-        assert_eq!(pace.interval(Some(22_000), true, Some(16_000)), 40_000, "decoding does not keep up");
-        assert_eq!(pace.interval(Some(1_000_000), true, None), LONGEST);
+        assert_eq!(pace.interval(Some(22_000), None), 36_000);
+        assert_eq!(pace.interval(Some(22_000), Some(48_000)), 48_000, "another programming costs more");
+        assert_eq!(pace.interval(Some(22_000), Some(16_000)), 36_000, "decoding does not keep up");
+        assert_eq!(pace.interval(Some(1_000_000), None), LONGEST);
     }
 
     #[test]

@@ -13,8 +13,8 @@ pub(super) struct Progress {
     /// More waited than was expected.
     pub(super) crammed: AtomicBool,
     pub(super) running: Mutex<Option<Pending>>,
-    /// What decoding a sample takes, in nanoseconds, without and with counters of L2 and memory; 0: not known yet.
-    costs: [AtomicU64; 2],
+    /// What decoding a sample takes, in nanoseconds; 0: not known yet.
+    cost: AtomicU64,
 }
 
 /// What a segment's samples are counted by.
@@ -35,15 +35,14 @@ pub(super) struct Pending {
 
 impl Progress {
     /// What decoding a sample takes, in nanoseconds.
-    pub(super) fn cost(&self, far: bool) -> Option<u64> {
-        Some(self.costs[usize::from(far)].load(Ordering::Relaxed)).filter(|cost| *cost > 0)
+    pub(super) fn cost(&self) -> Option<u64> {
+        Some(self.cost.load(Ordering::Relaxed)).filter(|cost| *cost > 0)
     }
 
     /// Decoding took so long for each of many samples.
-    pub(super) fn learn_cost(&self, far: bool, cost: u64) {
-        let known = self.cost(far);
-        self.costs[usize::from(far)]
-            .store(known.map_or(cost, |known| (known * 3 + cost) / 4).max(1), Ordering::Relaxed);
+    pub(super) fn learn_cost(&self, cost: u64) {
+        let learnt = self.cost().map_or(cost, |known| (known * 3 + cost) / 4);
+        self.cost.store(learnt.max(1), Ordering::Relaxed);
     }
 
     /// Samples that wait to be decoded at this time of the samples' clock.

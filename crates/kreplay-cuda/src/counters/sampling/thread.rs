@@ -79,7 +79,7 @@ impl Thread {
         let Some((programming, empty)) = &self.programmed else { return };
         // Nothing may keep this thread while the device goes on.
         let ready = self.workers.is_ready(empty);
-        let cost = self.progress.cost(programming.group.is_far());
+        let cost = self.progress.cost();
         let beside = |waiting| ready && beside(waiting, programming.samples, programming.interval, cost);
         let (portion, stop, bursts) = {
             let mut running = self.progress.running.guarded();
@@ -229,7 +229,7 @@ impl Thread {
         let count = decoded.times.len();
         if count >= TELLING {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
-            self.progress.learn_cost(running.collected.group().is_far(), cost);
+            self.progress.learn_cost(cost);
         }
         if count == 0 {
             // It is as empty as it was.

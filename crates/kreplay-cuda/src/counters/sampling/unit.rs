@@ -86,8 +86,8 @@ impl Unit {
     }
 
     /// What decoding a sample takes, in nanoseconds, where that was seen.
-    pub(super) fn cost(&self, far: bool) -> Option<u64> {
-        self.progress.cost(far)
+    pub(super) fn cost(&self) -> Option<u64> {
+        self.progress.cost()
     }
 
     /// Whether the hardware is programmed.
