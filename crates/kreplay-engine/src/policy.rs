@@ -7,6 +7,13 @@ use crate::{DispatchInfo, KernelInfo, Outcome, Plan};
 pub trait Filter: Send + Sync + 'static {
     /// Whether this dispatch is profiled.
     fn select(&self, kernel: &KernelInfo) -> bool;
+
+    /// Whether [`Filter::select`] will say no to every launch of this kernel, as its name alone may tell. An interceptor that
+    /// knows need not ask for each.
+    fn never(&self, kernel: &KernelInfo) -> bool {
+        let _ = kernel;
+        false
+    }
 }
 
 /// How often a dispatch runs.

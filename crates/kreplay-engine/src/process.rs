@@ -69,6 +69,17 @@ impl Process {
         Some(id)
     }
 
+    /// Whether no launch of this kernel will be selected. Then [`Process::leave_out`] may take the place of asking again.
+    pub fn never_selects(&self, kernel: &KernelInfo) -> bool {
+        self.filter.never(kernel)
+    }
+
+    /// As [`Process::select`], for a launch of a kernel that is never selected.
+    pub fn leave_out(&self, agent: AgentId) {
+        self.next_dispatch();
+        self.recorder.not_selected(agent);
+    }
+
     /// The number of the dispatch that came just now; from 1, one for each launch, selected or not.
     pub(crate) fn next_dispatch(&self) -> DispatchId {
         DispatchId(self.dispatches.fetch_add(1, Ordering::Relaxed) + 1)
@@ -81,6 +92,11 @@ impl Process {
     /// Time since the process's engines began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    /// The instant at which so much time has passed since.
+    pub(crate) fn instant(&self, elapsed: Duration) -> Instant {
+        self.start + elapsed
     }
 
     /// Whether this is the first time that `key` is warned about.

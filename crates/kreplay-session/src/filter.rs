@@ -76,6 +76,10 @@ impl Filter for NameFilter {
         let before = self.matched.fetch_add(1, Ordering::Relaxed);
         before >= self.skip && self.count.is_none_or(|count| before - self.skip < count)
     }
+
+    fn never(&self, kernel: &KernelInfo) -> bool {
+        !self.matches(kernel)
+    }
 }
 
 #[cfg(test)]
@@ -123,6 +127,15 @@ mod tests {
         let filter = filter(Filters { kernel: Some("old".into()), ..Filters::default() });
         assert!(filter.select(&kernel(7, "old")));
         assert!(!filter.select(&kernel(7, "new")));
+    }
+
+    #[test]
+    fn what_a_name_rules_out_is_never_selected() {
+        let filter = filter(Filters { kernel: Some("k".into()), exclude: None, skip: 1, count: Some(1) });
+        assert!(filter.never(&kernel(1, "other")) && !filter.never(&kernel(2, "k")));
+        // Asking that is not a launch that matched.
+        assert_eq!([(); 3].map(|()| filter.select(&kernel(2, "k"))), [false, true, false]);
+        assert!(!filter.never(&kernel(2, "k")), "it is for the name alone to say");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::Interceptor;
 use super::ids::{Class, class};
-use super::launch::window_exit;
 use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
@@ -79,6 +78,9 @@ impl Interceptor {
             // SAFETY: in *exit* this points to the status that the program gets.
             unsafe { data.returned.read() }
         };
+        if let Class::Launch { .. } = class {
+            return self.launch_exit(data, returned);
+        }
         // Before the guard goes: a window that closes may use what the driver has taken away.
         match class {
             Class::Allocate(allocation) => self.pools_after(data, allocation, returned == 0),
@@ -103,9 +105,6 @@ impl Interceptor {
             Some(Pending::Guards { guards, .. }) if returned != 0 => {
                 let message = self.driver.status_name("the operation", returned);
                 guards.into_iter().for_each(|guard| guard.failed(&message));
-            }
-            Some(window @ Pending::Window(_)) => {
-                window_exit(window, returned, |status| self.driver.status_name("the launch", status));
             }
             _ => {}
         }

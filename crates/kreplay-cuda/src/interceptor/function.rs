@@ -5,7 +5,7 @@ use super::locked;
 use crate::agent::ParameterLayout;
 use crate::cubin::{Cubin, Runtime};
 use crate::tables::{Driver, Function, Module};
-use kreplay_engine::{Decline, KernelInfo, ModuleVariable, Range};
+use kreplay_engine::{Decline, KernelInfo, ModuleVariable, Process, Range};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -22,6 +22,8 @@ pub(super) struct FunctionInfo {
     symbol: Arc<str>,
     /// Known once there is an engine, which is told of its module's variables.
     code: OnceLock<FunctionCode>,
+    /// Whether the filter never selects it; known from its first launch on.
+    left_out: OnceLock<bool>,
 }
 
 /// What a function's machine code says.
@@ -34,9 +36,19 @@ struct FunctionCode {
 }
 
 impl FunctionInfo {
+    /// The handle that the program launches.
+    pub(super) fn handle(&self) -> Function {
+        self.function
+    }
+
     /// Why no launch of it can be replayed, as far as its code tells.
     pub(super) fn decline(&self) -> Option<Decline> {
         self.code.get().and_then(|code| code.decline)
+    }
+
+    /// Whether no launch of it is ever selected.
+    pub(super) fn is_left_out(&self, process: &Process) -> bool {
+        *self.left_out.get_or_init(|| process.never_selects(&self.kernel))
     }
 
     /// Where the parameters lie; `None` when the driver does not tell.
@@ -103,6 +115,7 @@ impl Functions {
             function,
             symbol,
             code: OnceLock::new(),
+            left_out: OnceLock::new(),
         });
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(function).or_insert(info))
@@ -129,7 +142,8 @@ impl Functions {
         }
     }
 
-    fn look(&self, context: &ContextState, driver: &Driver, info: &FunctionInfo) {
+    /// Looks at a function's code, unless that was done. There is an engine.
+    pub(super) fn look(&self, context: &ContextState, driver: &Driver, info: &FunctionInfo) {
         info.code.get_or_init(|| {
             let _depth = crate::agent::Depth::enter();
             // The handle may be a kernel of a library, which has a function in each context.

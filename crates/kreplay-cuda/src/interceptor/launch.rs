@@ -2,10 +2,12 @@
 
 use super::call::{Call, function_of, stream_of, symbol};
 use super::context::{ContextState, Driven};
+use super::function::FunctionInfo;
 use super::ids::Form;
-use super::pending::{LastOf, Pending, push};
+use super::pending::{LastOf, Pending, pop, push};
 use super::{Interceptor, locked, recent};
 use crate::agent::{CudaWork, Launch, launching_on};
+use crate::tables::Function;
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{
     AgentId, Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits,
@@ -20,28 +22,53 @@ impl Interceptor {
         if self.capturing() && self.is_captured(data, form, per_thread) {
             return;
         }
-        let known = function.and_then(|function| {
-            recent::with(data.context, function, |state, info| self.ask(state, &info.kernel, data))
+        let Some(function) = function else { return self.describe_unreadable(data, form, None) };
+        // `None`: this thread has not launched it, or not lately.
+        let asked = recent::with(data.context, function, |state, function| {
+            let known = |selected| Known { state: Arc::clone(state), function: Arc::clone(function), selected };
+            match self.ask(state, function, data) {
+                Some(Asked::Describe(selected)) => Some(known(selected)),
+                Some(Asked::Passed) | None => None,
+            }
         });
-        match known.flatten() {
-            Some(Asked::Passed) => return,
-            Some(Asked::Describe(selected)) => return self.describe(data, form, per_thread, Some(selected)),
-            None => {}
+        match asked {
+            Some(None) => {}
+            Some(Some(known)) => self.describe(data, form, per_thread, &known),
+            None => self.meet(data, form, per_thread, function),
         }
-        self.describe(data, form, per_thread, None);
+    }
+
+    /// As above, of a function that this thread has not launched lately.
+    #[cold]
+    #[inline(never)]
+    fn meet(&self, data: &CallbackData, form: Form, per_thread: bool, function: Function) {
+        let epoch = recent::epoch();
+        let state = self.context(data.context);
+        // Perhaps nobody wants it: then nothing but its name is needed.
+        let function = state.functions.named(function, || symbol(data));
+        recent::keep(epoch, &state, &function);
+        if let Some(Asked::Describe(selected)) = self.ask(&state, &function, data) {
+            self.describe(data, form, per_thread, &Known { state, function, selected });
+        }
     }
 
     /// Asks the filter about a launch, with or without an engine. `None` when there can be none.
-    fn ask(&self, state: &Arc<ContextState>, kernel: &KernelInfo, data: &CallbackData) -> Option<Asked> {
+    fn ask(&self, state: &Arc<ContextState>, function: &FunctionInfo, data: &CallbackData) -> Option<Asked> {
+        let left_out = function.is_left_out(&self.process);
         if let Some(call) = state.early_call() {
-            let selected = self.process.select(AgentId(0), kernel);
+            let selected = if left_out {
+                self.process.leave_out(AgentId(0));
+                None
+            } else {
+                self.process.select(AgentId(0), &function.kernel)
+            };
             if selected.is_none() {
                 push(data.correlation_id, Pending::Early { _call: call });
                 return Some(Asked::Passed);
             }
             return Some(Asked::Describe(selected));
         }
-        Some(pass_by(state.driven()?, kernel, data))
+        Some(pass_by(state.driven()?, function, left_out, data))
     }
 
     /// Whether a launch goes into a capture: it does not run then, and its graph's launches are seen when they come.
@@ -52,57 +79,27 @@ impl Interceptor {
         self.driver.is_capturing(stream_of(call.stream, per_thread)).unwrap_or(false)
     }
 
-    /// The launch is described to the engine. `asked`: what the filter said, where it was asked already.
-    fn describe(&self, data: &CallbackData, form: Form, per_thread: bool, asked: Option<Option<DispatchId>>) {
+    /// The launch is described to the engine.
+    #[inline(never)]
+    fn describe(&self, data: &CallbackData, form: Form, per_thread: bool, known: &Known) {
+        let Known { state, function, selected } = known;
         let capturing = self.capturing();
-        let epoch = recent::epoch();
-        let state = self.context(data.context);
-        let mut asked = asked;
-        // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
-        let function = unsafe { function_of(form, data.parameters) };
-        if let (None, Some(function)) = (asked, function) {
-            // Perhaps nobody wants it: then nothing but its name is needed.
-            let info = state.functions.named(function, || symbol(data));
-            recent::keep(epoch, &state, function, &info);
-            match self.ask(&state, &info.kernel, data) {
-                Some(Asked::Passed) => return,
-                Some(Asked::Describe(selected)) => asked = Some(selected),
-                None => return,
-            }
-        }
         // An engine cannot be made while something is captured.
         let driven = if capturing { state.driven() } else { state.drive(self) };
         let Some(driven) = driven else { return };
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
         let Some(call) = (unsafe { Call::read(form, data.parameters) }) else {
-            let reason = match form {
-                Form::MultiDevice => Decline::CooperativeMultiDevice,
-                _ => Decline::UnknownArguments,
-            };
-            let info = bare(symbol(data), 0, reason);
-            let record = || Err(Decline::UnknownArguments);
-            let decision = match asked {
-                Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
-                Some(None) => driven.engine.dispatch_unselected(&info, record),
-                None => driven.engine.dispatch(&info, record),
-            };
-            if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
-                push(data.correlation_id, Pending::Guard { guard });
-            }
-            return;
+            return self.describe_unreadable(data, form, Some(*selected));
         };
         // While something is captured the driver must not be asked to load or wait.
-        let function = if capturing {
-            state.functions.named(call.function, || symbol(data))
-        } else {
-            state.functions.get(&state, &self.driver, call.function, || symbol(data))
-        };
-        let Some(selected) = asked else { return };
+        if !capturing {
+            state.functions.look(state, &self.driver, function);
+        }
         let stream = stream_of(call.stream, per_thread);
         let (arguments, decline) = if capturing {
             (None, Some(Decline::StreamCapture))
         } else {
-            let arguments = call.packed_arguments(&self.driver, &function);
+            let arguments = call.packed_arguments(&self.driver, function);
             let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
             // Its peers in other contexts may be launched by this thread, behind it.
             let waited_for = driven.counters.as_ref().is_some_and(|counters| counters.waits());
@@ -133,7 +130,7 @@ impl Interceptor {
         };
         launching_on(stream);
         let decision = match selected {
-            Some(id) => driven.engine.dispatch_selected(id, &info, record),
+            Some(id) => driven.engine.dispatch_selected(*id, &info, record),
             None => driven.engine.dispatch_unselected(&info, record),
         };
         match decision {
@@ -155,6 +152,41 @@ impl Interceptor {
         }
     }
 
+    /// A launch whose parameters are not known to us is described. `asked`: what the filter said, where it was asked already.
+    #[cold]
+    fn describe_unreadable(&self, data: &CallbackData, form: Form, asked: Option<Option<DispatchId>>) {
+        let state = self.context(data.context);
+        let driven = if self.capturing() { state.driven() } else { state.drive(self) };
+        let Some(driven) = driven else { return };
+        let reason = match form {
+            Form::MultiDevice => Decline::CooperativeMultiDevice,
+            _ => Decline::UnknownArguments,
+        };
+        let info = bare(symbol(data), 0, reason);
+        let record = || Err(Decline::UnknownArguments);
+        let decision = match asked {
+            Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
+            Some(None) => driven.engine.dispatch_unselected(&info, record),
+            None => driven.engine.dispatch(&info, record),
+        };
+        if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
+            push(data.correlation_id, Pending::Guard { guard });
+        }
+    }
+
+    /// *Exit* of a launch.
+    pub(super) fn launch_exit(&self, data: &CallbackData, returned: i32) {
+        match pop(data.correlation_id) {
+            Some(Pending::Guard { guard }) if returned != 0 => {
+                guard.failed(&self.driver.status_name("the launch", returned));
+            }
+            Some(Pending::Window(last)) => {
+                window_exit(*last, returned, |status| self.driver.status_name("the launch", status));
+            }
+            _ => {}
+        }
+    }
+
     /// Whether an argument is a live surface: the array behind it cannot be put back.
     pub(super) fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
         let surfaces = locked(&self.surfaces);
@@ -167,9 +199,9 @@ impl Interceptor {
 }
 
 /// *Exit* of a launch that is the last pass of a window.
-pub(super) fn window_exit(pending: Pending, returned: i32, name: impl FnOnce(i32) -> String) {
-    let Pending::Window(last) = pending else { return };
-    let LastOf { window, agent, counters } = *last;
+#[cold]
+fn window_exit(last: LastOf, returned: i32, name: impl FnOnce(i32) -> String) {
+    let LastOf { window, agent, counters } = last;
     let last = if returned == 0 {
         if let Some(counters) = &counters {
             counters.launched();
@@ -190,9 +222,23 @@ enum Asked {
     Describe(Option<DispatchId>),
 }
 
-/// Asks the filter about a launch. One that is not selected goes by, unless a batch window has to record it.
-fn pass_by(driven: &Driven, kernel: &KernelInfo, data: &CallbackData) -> Asked {
-    let selected = driven.engine.select(kernel);
+/// What is known of a launch that is described.
+struct Known {
+    state: Arc<ContextState>,
+    function: Arc<FunctionInfo>,
+    /// Its number where it is selected.
+    selected: Option<DispatchId>,
+}
+
+/// Asks the filter about a launch, unless it is `left_out` whatever it is. One that is not selected goes by, unless a batch
+/// window has to record it.
+fn pass_by(driven: &Driven, function: &FunctionInfo, left_out: bool, data: &CallbackData) -> Asked {
+    let selected = if left_out {
+        driven.engine.leave_out();
+        None
+    } else {
+        driven.engine.select(&function.kernel)
+    };
     if selected.is_none()
         && let Some(guard) = driven.engine.pass_by()
     {

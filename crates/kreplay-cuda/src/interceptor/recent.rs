@@ -46,7 +46,7 @@ fn slot(function: Function) -> usize {
 pub(super) fn with<T>(
     context: Context,
     function: Function,
-    work: impl FnOnce(&Arc<ContextState>, &FunctionInfo) -> T,
+    work: impl FnOnce(&Arc<ContextState>, &Arc<FunctionInfo>) -> T,
 ) -> Option<T> {
     RECENT
         .try_with(|recent| {
@@ -60,7 +60,7 @@ pub(super) fn with<T>(
 }
 
 /// Remembers a function, looked up after `epoch` was read.
-pub(super) fn keep(epoch: u64, state: &Arc<ContextState>, function: Function, info: &Arc<FunctionInfo>) {
+pub(super) fn keep(epoch: u64, state: &Arc<ContextState>, info: &Arc<FunctionInfo>) {
     let _ = RECENT.try_with(|recent| {
         let Ok(mut recent) = recent.try_borrow_mut() else { return };
         if recent.epoch != epoch || recent.state.as_ref().is_none_or(|known| known.context != state.context) {
@@ -68,6 +68,7 @@ pub(super) fn keep(epoch: u64, state: &Arc<ContextState>, function: Function, in
             recent.state = Some(Arc::clone(state));
             recent.epoch = epoch;
         }
+        let function = info.handle();
         recent.functions[slot(function)] = Some((function, Arc::clone(info)));
     });
 }

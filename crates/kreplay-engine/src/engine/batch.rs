@@ -154,17 +154,19 @@ impl<A: Agent> Engine<A> {
         judged: &Result<Judged, Refusal>,
         record: &mut Option<impl FnOnce() -> Result<A::Work, Decline>>,
     ) -> Result<Option<Decision<A>>, Refusal> {
+        let at = self.process.instant(start);
         let passes = match judged {
             Ok(Judged { passes: 1, until: false }) if self.counts_in_line() => {
                 // Beside graphs, which are counted by replays, it is counted by them too where it can be.
                 if let Some(work) =
                     self.joins_replays(info).then(|| record.take()).flatten().and_then(|make| make().ok())
                 {
-                    let wanted = Wanted { passes: 1, count: 1, mode: Mode::Replays };
+                    let wanted = Wanted { passes: 1, count: 1, mode: Mode::Replays, at };
                     let (hold, turn) = self.place_in_batch(wanted, info)?;
                     return Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)));
                 }
-                let (hold, turn) = match self.place_in_batch(Wanted { passes: 1, count: 1, mode: Mode::InLine }, info) {
+                let wanted = Wanted { passes: 1, count: 1, mode: Mode::InLine, at };
+                let (hold, turn) = match self.place_in_batch(wanted, info) {
                     // The end of another window has shown that it cannot: a window of its own counts it.
                     Err(_) if !self.counts_in_line() => return Ok(None),
                     placed => placed?,
@@ -188,7 +190,7 @@ impl<A: Agent> Engine<A> {
                 return Err(reason.into());
             }
         };
-        let (hold, turn) = self.place_in_batch(Wanted { passes, count: 1, mode: Mode::Recording }, info)?;
+        let (hold, turn) = self.place_in_batch(Wanted { passes, count: 1, mode: Mode::Recording, at }, info)?;
         Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)))
     }
 
@@ -250,17 +252,16 @@ impl<A: Agent> Engine<A> {
         turn: Alone,
     ) -> Decision<A> {
         let dispatch = Recorded { id, start, info: info.clone(), thread: thread::system_number() };
-        let index = lock(&self.batch).as_mut().map(|batch| batch.record_dispatch(work, dispatch));
+        let index = lock(&self.batch).as_mut().and_then(|batch| batch.record_dispatch(work, dispatch));
         Decision::Recorded(RunGuard::recorded(hold, turn, Arc::clone(self), index))
     }
 
     /// For a launch that [`Engine::select`] refused: the guard to hold while the program submits it. `None` while a batch
     /// window is open that has to record the launch: describe it to [`Engine::dispatch_unselected`].
     pub fn pass_by(&self) -> Option<RunGuard<A>> {
-        let within = self.gate.entered();
         let hold = self.gate.share();
         match self.open_batch_now() {
-            OpenBatch::InLine if !within => Some(self.unseen(match self.beside_launch(hold) {
+            OpenBatch::InLine if !hold.is_nested() => Some(self.unseen(match self.beside_launch(hold) {
                 Ok(guard) => guard,
                 Err(reason) => {
                     self.close_batch(reason);
@@ -304,7 +305,8 @@ impl<A: Agent> Engine<A> {
 
     /// One launch or operation is recorded and submitted at a time, so that the list is in the order of submission.
     pub(super) fn turn(&self) -> Option<Alone> {
-        self.turn.close(Instant::now() + self.process.settings.drain_deadline)
+        // Nobody has it, nearly always: then there is no deadline to reckon.
+        self.turn.try_close().or_else(|| self.turn.close(Instant::now() + self.process.settings.drain_deadline))
     }
 
     /// Opens a window and keeps the gate; `None` when another thread has opened one.
@@ -371,13 +373,10 @@ impl<A: Agent> Engine<A> {
 
     /// A recorded dispatch was submitted.
     pub(super) fn batch_submitted(&self, index: u32) {
-        let start = Instant::now();
-        let late = lock(&self.batch)
-            .as_mut()
-            .and_then(|batch| if batch.submitted(index) { None } else { batch.kernel(index) });
+        let late = lock(&self.batch).as_mut().and_then(|batch| batch.submitted(index));
         // The fence behind it waited in vain: it may wait for something that comes only after it.
-        if let Some(kernel) = late
-            && start.elapsed() >= self.process.settings.pass_deadline
+        if let Some((kernel, waited)) = late
+            && waited >= self.process.settings.pass_deadline
         {
             lock(&self.refused).insert(kernel);
         }

@@ -136,7 +136,8 @@ impl<A: Agent> Engine<A> {
         let info = first.map(|(info, _)| info.clone()).ok_or_else(nothing)?;
         let mode = if passes.is_some() { Mode::Replays } else { Mode::Recording };
         let passes = passes.or_else(|| lock(&self.batch).as_ref().map(Batch::passes)).ok_or_else(nothing)?;
-        let (hold, turn) = self.place_in_batch(Wanted { passes, count, mode }, &info)?;
+        let (hold, turn) =
+            self.place_in_batch(Wanted { passes, count, mode, at: self.process.instant(start) }, &info)?;
         if let Some(batch) = &mut *lock(&self.batch) {
             for part in parts {
                 match part {

@@ -70,6 +70,15 @@ impl<A: Agent> Engine<A> {
         self.process.select(self.description.id, kernel)
     }
 
+    /// As [`Engine::select`], for a launch of a kernel that [`Process::never_selects`](crate::Process::never_selects).
+    pub fn leave_out(&self) {
+        if self.is_finished() {
+            let _unused = self.process.next_dispatch();
+            return;
+        }
+        self.process.leave_out(self.description.id);
+    }
+
     /// As [`Engine::dispatch`], for a launch that [`Engine::select`] gave this number.
     pub fn dispatch_selected(
         self: &Arc<Self>,
@@ -80,10 +89,11 @@ impl<A: Agent> Engine<A> {
         let batches = self.batches() || self.counts_in_line();
         let start = self.process.elapsed();
         let mut phases = Phases::default();
-        let judged = self.judge(info);
+        let within = self.gate.entered();
+        let judged = if within { Err(Decline::Reentrant.into()) } else { self.judge_outside(info) };
         let asked = judged.as_ref().map_or(self.plan.passes.len() as u32, |judged| judged.passes);
         let mut record = Some(record);
-        if batches && !self.gate.entered() {
+        if batches && !within {
             match self.dispatch_batch(id, start, info, &judged, &mut record) {
                 Ok(None) => {}
                 Ok(Some(decision)) => return decision,
@@ -121,6 +131,11 @@ impl<A: Agent> Engine<A> {
         if self.gate.entered() {
             return Err(Decline::Reentrant.into());
         }
+        self.judge_outside(info)
+    }
+
+    /// The same, for a thread that does not have the gate.
+    fn judge_outside(&self, info: &DispatchInfo) -> Result<Judged, Refusal> {
         if self.lost.load(Ordering::Relaxed) {
             return Err(Decline::AgentLost.into());
         }

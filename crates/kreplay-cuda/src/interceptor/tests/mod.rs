@@ -4,6 +4,7 @@
 mod batches;
 mod code;
 mod collectives;
+mod cost;
 mod graphs;
 mod launches;
 mod memory;
@@ -94,14 +95,22 @@ impl Program {
     }
 
     fn counted(passes: u32, batches: bool, request: Request, make_counters: Box<MakeCounters>) -> Self {
+        Self::made(Self::settings(passes, batches, request), Arc::new(ByName("boring")), make_counters)
+    }
+
+    fn settings(passes: u32, batches: bool, request: Request) -> Settings {
+        let window = if batches { WindowMode::Auto } else { WindowMode::Kernel };
+        Settings { request, uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() }
+    }
+
+    fn made(settings: Settings, filter: Arc<dyn Filter>, make_counters: Box<MakeCounters>) -> Self {
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
         // Contexts differ from test to test; the fake has one, whatever it is called.
         let context = Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void);
         let log = Arc::new(Log::default());
-        let window = if batches { WindowMode::Auto } else { WindowMode::Kernel };
-        let settings = Settings { request, uncounted_passes: passes, device_reserve: 0, window, ..Settings::default() };
+        let batches = settings.window != WindowMode::Kernel;
         let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
-        let process = Process::new(settings, Arc::new(ByName("boring")), Arc::new(AsPlanned), recorder);
+        let process = Process::new(settings, filter, Arc::new(AsPlanned), recorder);
         let sink = Arc::clone(&log);
         let interceptor = Interceptor::new(
             fake_driver(),

@@ -145,3 +145,43 @@ fn a_call_that_was_under_way_when_the_command_went_leaves_the_gate() {
     program.launch(increment("afterwards"), "afterwards", data, Stream::NULL, 0);
     assert_eq!(program.last().outcome, Outcome::Replayed, "the gate is free");
 }
+
+/// Leaves out by the name, and counts how often it is asked about a launch.
+#[derive(Default)]
+struct LeavesOut(AtomicU64);
+
+impl Filter for LeavesOut {
+    fn select(&self, kernel: &KernelInfo) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        !self.never(kernel)
+    }
+
+    fn never(&self, kernel: &KernelInfo) -> bool {
+        kernel.name.contains("boring")
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_a_kernel_that_is_never_selected() {
+    for batches in [false, true] {
+        let filter = Arc::new(LeavesOut::default());
+        let settings = Program::settings(3, batches, Request::default());
+        let program = Program::made(settings, Arc::clone(&filter) as Arc<dyn Filter>, Box::new(|_| None));
+        let data = program.allocate(4096);
+        let before = word(data);
+        let (boring, wanted) = (increment("boring_for_good"), increment("wanted_at_times"));
+        for _ in 0..2 {
+            for _ in 0..3 {
+                program.launch(boring, "boring_for_good", data, Stream::NULL, 0);
+            }
+            program.launch(wanted, "wanted_at_times", data, Stream::NULL, 0);
+        }
+        program.interceptor.finish();
+        assert_eq!((filter.0.load(Ordering::Relaxed), program.log.not_selected.load(Ordering::Relaxed)), (2, 6));
+        let records = locked(&program.log.dispatches).clone();
+        let told: Vec<_> = records.iter().map(|record| (record.id, record.outcome.clone())).collect();
+        // Every launch has a number.
+        assert_eq!(told, [(DispatchId(4), Outcome::Replayed), (DispatchId(8), Outcome::Replayed)]);
+        assert_eq!(word(data), before.wrapping_add(8));
+    }
+}

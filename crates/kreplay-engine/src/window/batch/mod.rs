@@ -50,6 +50,9 @@ use std::time::{Duration, Instant};
 /// as cost what another reprogramming does.
 const MOST_IDLE: u32 = 16;
 
+/// Most dispatches that room is made for when a window opens.
+const MOST_ROOM: u32 = 4096;
+
 /// What pass 0 of a batch window is to its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -68,6 +71,8 @@ pub(crate) struct Wanted {
     /// Dispatches that go in together.
     pub(crate) count: u32,
     pub(crate) mode: Mode,
+    /// When it came: the clock is read once a launch.
+    pub(crate) at: Instant,
 }
 
 /// A recorded dispatch that is counted.
@@ -137,7 +142,7 @@ impl<A: Agent> Batch<A> {
         wanted: Wanted,
         info: &DispatchInfo,
     ) -> Result<(Self, Option<Alone>), Refusal> {
-        let Wanted { passes, count, mode } = wanted;
+        let Wanted { passes, count, mode, .. } = wanted;
         let in_line = mode == Mode::InLine;
         if in_line && !engine.counts_own_launches() {
             // The end of the window before this one has shown that they cannot after all.
@@ -179,10 +184,12 @@ impl<A: Agent> Batch<A> {
         }
         core.lap(|phases| &mut phases.passes);
         let alone = core.alone.take();
+        // Room for what will come in most windows, so that no launch waits for it to be moved.
+        let room = most.min(MOST_ROOM) as usize;
         let batch = Self {
             core,
-            entries: Vec::new(),
-            dispatches: Vec::new(),
+            entries: Vec::with_capacity(if in_line { 0 } else { room }),
+            dispatches: Vec::with_capacity(room),
             unselected: 0,
             idle: 0,
             operations: 0,
@@ -217,7 +224,7 @@ impl<A: Agent> Batch<A> {
         if wanted.mode == Mode::Replays && self.first_counted && self.core.engine.counters.is_some() {
             return Some(ClosingReason::Together);
         }
-        self.full_for(wanted.count)
+        self.full_for(wanted.count, wanted.at)
     }
 
     fn is_empty(&self) -> bool {
@@ -229,8 +236,8 @@ impl<A: Agent> Batch<A> {
         self.passes
     }
 
-    /// Why it takes nothing more, if so. It takes one entry at least.
-    pub(crate) fn full(&self) -> Option<ClosingReason> {
+    /// Why it takes nothing more `at` this time, if so. It takes one entry at least.
+    fn full(&self, at: Instant) -> Option<ClosingReason> {
         if self.is_empty() {
             return None;
         }
@@ -244,19 +251,19 @@ impl<A: Agent> Batch<A> {
         if self.recorded_bytes >= limits.bytes {
             return Some(ClosingReason::Bytes);
         }
-        (self.opened.elapsed() >= limits.time).then_some(ClosingReason::Time)
+        (at.saturating_duration_since(self.opened) >= limits.time).then_some(ClosingReason::Time)
     }
 
     /// Why it does not take `count` dispatches more, if so.
-    fn full_for(&self, count: u32) -> Option<ClosingReason> {
+    fn full_for(&self, count: u32, at: Instant) -> Option<ClosingReason> {
         let fits = self.is_empty() || self.room_taken() + u64::from(count) <= u64::from(self.most);
-        self.full().or((!fits).then_some(ClosingReason::Full))
+        self.full(at).or((!fits).then_some(ClosingReason::Full))
     }
 
     /// Why it does not take a launch that is not selected, if so.
     pub(crate) fn full_for_unselected(&self) -> Option<ClosingReason> {
         let sparse = self.every_launch && self.idle >= MOST_IDLE;
-        self.full().or(sparse.then_some(ClosingReason::Sparse))
+        self.full(Instant::now()).or(sparse.then_some(ClosingReason::Sparse))
     }
 
     /// Why it does not take a memory operation, if so: where something lingers these take room too.
@@ -294,28 +301,29 @@ impl<A: Agent> Batch<A> {
         Ok(())
     }
 
-    /// A counted dispatch of the program follows, with what runs it again where the window records. Returns its place.
-    pub(crate) fn record_dispatch(&mut self, work: Option<A::Work>, dispatch: Recorded) -> u32 {
+    /// A counted dispatch of the program follows, with what runs it again where the window records. Returns its place, where the
+    /// counters count the program's own launch and [`Batch::submitted`] is to tell them.
+    pub(crate) fn record_dispatch(&mut self, work: Option<A::Work>, dispatch: Recorded) -> Option<u32> {
         let index = self.dispatches.len() as u32;
         self.dispatches.push(dispatch);
         self.idle = 0;
         if let Some(work) = work {
             self.push(work, Some(index));
         }
-        if self.first_counted {
+        let counted = self.first_counted && self.core.counting.running();
+        counted.then(|| {
             self.core.counting.before(index);
+            index
+        })
+    }
+
+    /// The dispatch was submitted. Where the counters could not go on: its kernel, and how long they waited.
+    pub(crate) fn submitted(&mut self, index: u32) -> Option<(u64, Duration)> {
+        let start = Instant::now();
+        if self.core.counting.after(index) {
+            return None;
         }
-        index
-    }
-
-    /// The dispatch was submitted. Returns whether the counters could go on.
-    pub(crate) fn submitted(&mut self, index: u32) -> bool {
-        !self.first_counted || self.core.counting.after(index)
-    }
-
-    /// The kernel of a dispatch in it.
-    pub(crate) fn kernel(&self, index: u32) -> Option<u64> {
-        self.dispatches.get(index as usize).map(|dispatch| dispatch.info.kernel.key)
+        self.dispatches.get(index as usize).map(|dispatch| (dispatch.info.kernel.key, start.elapsed()))
     }
 
     /// Whether launches that are not selected take up room.
