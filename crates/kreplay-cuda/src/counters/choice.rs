@@ -18,7 +18,7 @@ const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
 /// What a dispatch costs: its fence, of two intervals that decoding keeps up with.
-const DISPATCH: Duration = Duration::from_micros(85);
+const DISPATCH: Duration = Duration::from_micros(100);
 /// Restoring memory for a pass, beside its counters.
 const PASS: Duration = Duration::from_micros(40);
 

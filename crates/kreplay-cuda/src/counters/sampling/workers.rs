@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Most bytes of images on their way, so that a slow evaluation holds decoding back instead of filling memory.
-const MOST_BYTES: usize = 96 << 20;
+const MOST_BYTES: usize = 192 << 20;
 /// Most bytes of images that are kept for the next pass, of several groups: making storage anew takes long.
 const MOST_HELD: usize = 192 << 20;
 /// Images that may be on their way in any case.
@@ -60,7 +60,7 @@ impl Workers {
             state: Mutex::default(),
             changed: Condvar::new(),
             make,
-            threads: (cores / 4).clamp(1, 3),
+            threads: (cores / 3).clamp(1, 5),
         }));
         let started = (0..workers.0.threads)
             .filter(|_| {

@@ -186,7 +186,7 @@ fn slow_decoding_does_not_make_the_next_segment_seem_full() {
 fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
-    let kernels = vec![(3_000, 5), (20_000_000, 1_000_000_007), (3_000, 5)];
+    let kernels = vec![(3_000, 5), (30_000_000, 1_000_000_007), (3_000, 5)];
     // Too many samples for an image: lost. What came in another segment is not.
     let first = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("a segment fits");
     assert_eq!(first.iter().map(|reading| reading.dispatch).collect::<Vec<u32>>(), [2]);
