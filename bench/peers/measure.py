@@ -97,6 +97,12 @@ def loop(text):
     return float(found[1]) if found and not (wrong and int(wrong[1])) else None
 
 
+def half(text):
+    """The same of the second half of its launches: what happens once in a program is not among them."""
+    found = re.search(r"half ([\d.]+) ms", text)
+    return float(found[1]) if found and loop(text) is not None else None
+
+
 def kreplay(options, program, limit=120):
     """Runs a program under kreplay."""
     return run([KREPLAY, "profile", "--device", "cuda", "-q", "--overwrite", "-o", PROFILE, *options, "--", *program], limit)

@@ -1,6 +1,7 @@
-//! What a launch costs the program's thread between *enter* and *exit*: a measurement, printed.
+//! What a launch costs the program's thread between *enter* and *exit*, beside what the driver takes: printed, not asserted.
 
 use super::*;
+use crate::agent::tests::gpu_agent;
 use kreplay_engine::BatchLimits;
 use kreplay_session::NameFilter;
 use std::time::{Duration, Instant};
@@ -8,94 +9,141 @@ use std::time::{Duration, Instant};
 /// Launches that are timed together: few enough for any batch window.
 const CHUNK: u32 = 40;
 
-/// Samples of that many; the median is told.
+/// Times that so many are timed; the median is told.
 const CHUNKS: usize = 400;
 
-/// What is looked through between two launches that find the caches cold: more than a core has of its own.
-const SWEPT: usize = 6 << 20;
+/// What is gone through between two launches that find their caches cold: about what a core has for itself.
+const SWEPT: usize = 2 << 20;
 
-/// Medians, in nanoseconds.
-struct Cost {
-    /// With everything at hand.
-    warm: u128,
-    /// With the core's own caches full of something else: worse than behind any driver.
-    cold: u128,
-}
+const NAMES: [&CStr; 2] = [c"interesting_cost", c"boring_cost"];
 
-impl std::fmt::Display for Cost {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:5} ns warm {:6} ns cold", self.warm, self.cold)
-    }
-}
+/// Two kernels that do nothing, by these names.
+const PTX: &CStr = c".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry interesting_cost(.param .u64 data) { ret; }
+.visible .entry boring_cost(.param .u64 data) { ret; }
+";
 
 fn median(mut samples: Vec<Duration>) -> u128 {
     samples.sort();
     samples[samples.len() / 2].as_nanos()
 }
 
-impl Program {
-    /// What a launch costs that does nothing but be called. `before` each few.
-    fn cost<P>(&self, symbol: &CStr, parameters: &P, mut before: impl FnMut()) -> Cost {
-        let warm = (0..CHUNKS).map(|_| {
-            before();
-            let start = Instant::now();
-            (0..CHUNK).for_each(|_| self.quiet_call(cbid::LAUNCH_KERNEL, symbol, parameters));
-            start.elapsed() / CHUNK
-        });
-        let warm = median(warm.collect());
-        let (mut swept, mut cold) = (vec![1u8; SWEPT], Vec::new());
-        for _ in 0..CHUNKS / 40 {
-            before();
-            for _ in 0..CHUNK {
-                swept.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_mul(3));
-                std::hint::black_box(&mut swept);
-                let start = Instant::now();
-                self.quiet_call(cbid::LAUNCH_KERNEL, symbol, parameters);
-                cold.push(start.elapsed());
+/// A program with a kernel that is selected, and one that is not.
+struct Launcher {
+    program: Program,
+    functions: [Function; 2],
+    data: u64,
+}
+
+impl Launcher {
+    fn new(driver: Arc<Driver>, context: Context, functions: [Function; 2], batches: bool) -> Self {
+        let pattern = kreplay_protocol::Filters { exclude: Some("boring".into()), ..Default::default() };
+        let filter = NameFilter::new(&pattern, Arc::new(AtomicBool::new(true))).expect("a pattern");
+        let limits = BatchLimits { time: Duration::MAX, ..BatchLimits::default() };
+        let settings = Settings { batch: limits, ..Program::settings(3, batches, Request::default()) };
+        let program = Program::on(driver, context, settings, Arc::new(filter), Box::new(|_| None));
+        let data = program.allocate(4096);
+        Self { program, functions, data }
+    }
+
+    fn engine(&self) -> Option<Arc<kreplay_engine::Engine<CudaAgent>>> {
+        self.program.interceptor.context(self.program.context).driven().map(|driven| Arc::clone(&driven.engine))
+    }
+
+    /// Launches the selected kernel, or the other, so often. Without `seen` there are no callbacks.
+    fn launch(&self, which: usize, count: u32, seen: bool, body: &dyn Fn(&LaunchKernelParams)) {
+        let mut argument = self.data;
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        let parameters = one_block(self.functions[which], Stream::NULL, &mut arguments);
+        for _ in 0..count {
+            if !seen {
+                body(&parameters);
+                continue;
             }
+            self.program.named_call(cbid::LAUNCH_KERNEL, NAMES[which], &parameters, || {
+                body(&parameters);
+                0
+            });
         }
-        Cost { warm, cold: median(cold) }
+    }
+
+    /// A fresh batch window, which is open and has room.
+    fn window(&self, body: &dyn Fn(&LaunchKernelParams)) {
+        self.engine().into_iter().for_each(|engine| engine.close_window());
+        self.launch(0, 1, true, body);
+        self.launch(1, 1, true, body);
     }
 }
 
-#[test]
-#[ignore = "a measurement: cargo test --release -p kreplay-cuda cost -- --ignored --nocapture --test-threads 1"]
-fn cost_of_a_launch() {
-    let pattern = kreplay_protocol::Filters { exclude: Some("boring".into()), ..Default::default() };
-    let filter = || Arc::new(NameFilter::new(&pattern, Arc::new(AtomicBool::new(true))).expect("a pattern"));
-    let program = |batches| {
-        let limits = BatchLimits { time: Duration::MAX, ..BatchLimits::default() };
-        let settings = Settings { batch: limits, ..Program::settings(3, batches, Request::default()) };
-        Program::made(settings, filter(), Box::new(|_| None))
+fn print(line: &str, launcher: &Launcher, which: usize, window: bool, body: &dyn Fn(&LaunchKernelParams)) {
+    let timed = |count, seen| {
+        let start = Instant::now();
+        launcher.launch(which, count, seen, body);
+        start.elapsed() / count
     };
-    let (wanted, boring) = (increment("interesting_cost"), increment("boring_cost"));
-    let names = [c"interesting_cost", c"boring_cost"];
-    let cost = |program: &Program, data: u64, selected: bool, window: bool| {
-        let mut argument = data;
-        let (mut one, mut other) = ([(&raw mut argument).cast::<c_void>()], [(&raw mut argument).cast::<c_void>()]);
-        let wanted = one_block(wanted, Stream::NULL, &mut one);
-        let boring = one_block(boring, Stream::NULL, &mut other);
-        let engine = || program.interceptor.context(program.context).driven().map(|driven| Arc::clone(&driven.engine));
-        let before = || {
-            if window {
-                // A fresh window, which is open and has room.
-                engine().into_iter().for_each(|engine| engine.close_window());
-                program.quiet_call(cbid::LAUNCH_KERNEL, names[0], &wanted);
-                program.quiet_call(cbid::LAUNCH_KERNEL, names[1], &boring);
-            }
-        };
-        match selected {
-            true => program.cost(names[0], &wanted, before),
-            false => program.cost(names[1], &boring, before),
+    let prepare = || {
+        if window {
+            launcher.window(body)
         }
     };
-    let alone = program(false);
-    let data = alone.allocate(4096);
-    println!("not selected, no engine:      {}", cost(&alone, data, false, false));
-    alone.launch(wanted, "interesting_cost", data, Stream::NULL, 0);
-    println!("not selected, no window:      {}", cost(&alone, data, false, false));
-    let batched = program(true);
-    let data = batched.allocate(4096);
-    println!("not selected, batch window:   {}", cost(&batched, data, false, true));
-    println!("recorded in a batch window:   {}", cost(&batched, data, true, true));
+    let (mut plain, mut warm, mut cold) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..CHUNKS {
+        plain.push(timed(CHUNK, false));
+        prepare();
+        warm.push(timed(CHUNK, true));
+    }
+    let mut swept = vec![1u8; SWEPT];
+    for _ in 0..CHUNKS / 40 {
+        prepare();
+        for _ in 0..CHUNK {
+            swept.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_mul(3));
+            std::hint::black_box(&mut swept);
+            cold.push(timed(1, true));
+        }
+    }
+    let [plain, warm, cold] = [plain, warm, cold].map(median);
+    println!("{line:28} {plain:5} ns unseen, {warm:5} ns seen, {cold:5} ns after a sweep of the caches");
+}
+
+fn print_all(launcher: impl Fn(bool) -> Launcher, body: &dyn Fn(&LaunchKernelParams)) {
+    let alone = launcher(false);
+    print("not selected, no engine", &alone, 1, false, body);
+    alone.launch(0, 1, true, body);
+    print("not selected, no window", &alone, 1, false, body);
+    drop(alone);
+    let batched = launcher(true);
+    print("not selected, batch window", &batched, 1, true, body);
+    print("recorded in a batch window", &batched, 0, true, body);
+}
+
+#[test]
+#[ignore = "a measurement: cargo test --release -p kreplay-cuda cost_of_a_launch -- --ignored --nocapture --test-threads 1"]
+fn cost_of_a_launch() {
+    let functions = ["interesting_cost", "boring_cost"].map(increment);
+    print_all(|batches| Launcher::new(fake_driver(), Program::fresh_context(), functions, batches), &|_| {});
+}
+
+/// The same around real launches, without CUPTI: what is ours of what a launch costs more under kreplay.
+#[test]
+fn cost_of_a_launch_on_a_gpu() {
+    let Some(agent) = gpu_agent() else { return };
+    let driver = Arc::new(Driver::load().expect("there is one"));
+    driver.push_context(agent.context()).expect("it is live");
+    let module = driver.load_module(PTX).expect("it is compiled");
+    let functions = NAMES.map(|name| driver.module_function(module, name).expect("it is there"));
+    let launch = |p: &LaunchKernelParams| {
+        let config = LaunchConfig {
+            grid: p.grid,
+            block: p.block,
+            shared: p.shared,
+            stream: p.stream,
+            attributes: std::ptr::null(),
+            attribute_count: 0,
+        };
+        driver.launch(&config, p.function, p.arguments, p.extra).expect("it is launched");
+    };
+    print_all(|batches| Launcher::new(Arc::clone(&driver), agent.context(), functions, batches), &launch);
+    driver.pop_context().expect("it is current");
 }

@@ -104,16 +104,29 @@ impl Program {
     }
 
     fn made(settings: Settings, filter: Arc<dyn Filter>, make_counters: Box<MakeCounters>) -> Self {
+        Self::on(fake_driver(), Self::fresh_context(), settings, filter, make_counters)
+    }
+
+    /// Contexts differ from test to test; the fake has one, whatever it is called.
+    fn fresh_context() -> Context {
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
-        // Contexts differ from test to test; the fake has one, whatever it is called.
-        let context = Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void);
+        Context((fake::CONTEXT + CONTEXTS.fetch_add(0x1000, Ordering::Relaxed)) as *mut c_void)
+    }
+
+    fn on(
+        driver: Arc<Driver>,
+        context: Context,
+        settings: Settings,
+        filter: Arc<dyn Filter>,
+        make_counters: Box<MakeCounters>,
+    ) -> Self {
         let log = Arc::new(Log::default());
         let batches = settings.window != WindowMode::Kernel;
         let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
         let process = Process::new(settings, filter, Arc::new(AsPlanned), recorder);
         let sink = Arc::clone(&log);
         let interceptor = Interceptor::new(
-            fake_driver(),
+            driver,
             process,
             Arc::new(AtomicBool::new(true)),
             Box::new(move |key, message| sink.warn(key, message)),
