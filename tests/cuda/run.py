@@ -433,8 +433,9 @@ def devices():
             name = f"devices {window} {options[0]}"
             run = Run(name, [*options, "--window", window], [BUILD / "two_devices"])
             wrong = right(run, "two_devices", options[0] == "-c")
-            if run.outcomes["replayed"] != 10 or run.outcomes["imported_memory"] > 1:
-                wrong.append("ten launches were to be replayed, and the one that reaches the other device to decline")
+            # What takes a single pass is counted as it runs, whatever it reaches.
+            if run.outcomes["replayed"] != 10 and run.outcomes["counted"] < 10 or run.outcomes["imported_memory"] > 1:
+                wrong.append("ten launches were to be profiled, and only the one that reaches the other device may decline")
             check(name, run, wrong)
 
 

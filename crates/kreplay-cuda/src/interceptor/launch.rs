@@ -6,13 +6,14 @@ use super::function::FunctionInfo;
 use super::ids::Form;
 use super::pending::{LastOf, Pending, pop, push};
 use super::{Interceptor, locked, recent};
-use crate::agent::{CudaWork, Launch, launching_on};
+use crate::agent::{CONTEXTS, CudaWork, Launch, launching_on};
 use crate::tables::Function;
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{
     AgentId, Arguments, Decision, Decline, DispatchId, DispatchInfo, Geometry, KernelInfo, LastPass, Traits,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function.
@@ -103,7 +104,7 @@ impl Interceptor {
             let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
             // Its peers in other contexts may be launched by this thread, behind it.
             let waited_for = driven.counters.as_ref().is_some_and(|counters| counters.waits());
-            let collective = function.collective && waited_for && self.all_contexts().len() > 1;
+            let collective = function.collective && waited_for && CONTEXTS.load(Ordering::Relaxed) > 1;
             (arguments, function.decline().or(surface).or(collective.then_some(Decline::Collective)))
         };
         let info = DispatchInfo {
@@ -129,18 +130,26 @@ impl Interceptor {
             }))
         };
         launching_on(stream);
+        let mut guards = match &info.arguments {
+            Arguments::Known(bytes) => self.beside_peers(data.context, bytes),
+            _ => Vec::new(),
+        };
         let decision = match selected {
             Some(id) => driven.engine.dispatch_selected(*id, &info, record),
             None => driven.engine.dispatch_unselected(&info, record),
         };
         match decision {
-            Decision::Run(guard) => {
+            Decision::Run(guard) | Decision::Recorded(guard) => {
                 driven.agent.note_launch();
-                push(data.correlation_id, Pending::Guard { guard });
-            }
-            Decision::Recorded(guard) => {
-                driven.agent.note_launch();
-                push(data.correlation_id, Pending::Guard { guard });
+                push(
+                    data.correlation_id,
+                    if guards.is_empty() {
+                        Pending::Guard { guard }
+                    } else {
+                        guards.push(guard);
+                        Pending::Guards { guards, _early: Vec::new() }
+                    },
+                );
             }
             Decision::Window(mut window) => {
                 window.run_until_last();
@@ -239,7 +248,9 @@ fn pass_by(driven: &Driven, function: &FunctionInfo, left_out: bool, data: &Call
     } else {
         driven.engine.select(&function.kernel)
     };
+    // With several contexts its arguments are looked at: it may write another one's memory.
     if selected.is_none()
+        && CONTEXTS.load(Ordering::Relaxed) < 2
         && let Some(guard) = driven.engine.pass_by()
     {
         driven.agent.note_launch();

@@ -1,9 +1,11 @@
 //! Live memory of the whole process: what one context allocated is another one's too, as memory that cannot be put back.
 
 use super::{Interceptor, locked};
+use crate::agent::{CONTEXTS, CudaAgent};
 use crate::tables::Context;
-use kreplay_engine::{Region, RegionKind, Writers};
+use kreplay_engine::{Operation, Range, Region, RegionKind, RunGuard, Writers};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 /// By base: who allocated it (nobody in particular: every context may use it), and what it is.
 #[derive(Debug, Default)]
@@ -17,6 +19,18 @@ impl Live {
             region.range.contains(address)
                 && matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped)
         })
+    }
+
+    /// Memory of other contexts that argument bytes point into, with its owner.
+    fn reached_elsewhere(&self, context: Context, arguments: &[u8]) -> Vec<(Context, Range)> {
+        let words = arguments.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_ne_bytes));
+        words
+            .filter_map(|address| {
+                let (_, (owner, region)) = self.0.range(..=address).next_back()?;
+                let owner = owner.filter(|owner| *owner != context && region.range.contains(address))?;
+                Some((owner, region.range))
+            })
+            .collect()
     }
 
     /// Every region, as a context sees it.
@@ -36,6 +50,24 @@ fn seen_from(context: Context, owner: Option<Context>, region: &Region) -> Regio
 }
 
 impl Interceptor {
+    /// A launch follows that may write memory of other contexts: that ends their windows, which could not do it again, and keeps
+    /// others from opening as long as the guards are held.
+    pub(super) fn beside_peers(&self, context: Context, arguments: &[u8]) -> Vec<RunGuard<CudaAgent>> {
+        if CONTEXTS.load(Ordering::Relaxed) < 2 {
+            return Vec::new();
+        }
+        let reached = locked(&self.live).reached_elsewhere(context, arguments);
+        let mut guards = Vec::new();
+        for (owner, range) in reached {
+            let Some(state) = self.contexts.get(owner) else { continue };
+            if let Some(driven) = state.driven() {
+                guards.push(driven.engine.memory_operation(Operation::Foreign));
+                driven.engine.region_written(range);
+            }
+        }
+        guards
+    }
+
     /// Memory is live. `owner`: the context that allocated it, when only that one uses it without peer access.
     pub(super) fn born(&self, owner: Option<Context>, region: Region) {
         if let Some(owner) = owner {

@@ -63,6 +63,40 @@ fn many_launches_and_operations_share_a_window() {
     assert_eq!(word(data), before.wrapping_add(12));
 }
 
+/// A kernel of another context may write what a window has as its own: the window could not do that again.
+#[test]
+fn a_launch_that_reaches_a_peers_memory_ends_its_window() {
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let before = word(data);
+    let function = increment("peer");
+    let other = Context((fake::CONTEXT + 0xF10_0000) as *mut c_void);
+    let resources = ResourceData { context: other, stream: Stream::NULL, description: std::ptr::null() };
+    // SAFETY: the data of this domain.
+    unsafe { program.interceptor.callback(domain::RESOURCE, resource::CONTEXT_CREATED, (&raw const resources).cast()) };
+    program.launch(function, "peer", data, Stream::NULL, 0);
+    program.launch(function, "peer", data, Stream::NULL, 0);
+    assert!(locked(&program.log.dispatches).is_empty(), "the window is open");
+    let mut program = program;
+    let first = std::mem::replace(&mut program.context, other);
+    program.launch(function, "peer", data, Stream::NULL, 0);
+    let own = |records: &[DispatchRecord]| {
+        let of = records.iter().filter(|record| record.outcome == Outcome::Replayed);
+        of.map(|record| (record.passes_done, record.divergence.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        own(&locked(&program.log.dispatches)),
+        [(3, None), (3, None)],
+        "its window ended before the peer's launch"
+    );
+    assert_eq!(program.declined(), Some(kreplay_engine::Decline::ImportedMemory));
+    program.context = first;
+    program.launch(function, "peer", data, Stream::NULL, 0);
+    program.interceptor.close_windows(ClosingReason::Unrecordable);
+    assert_eq!(own(&locked(&program.log.dispatches)), vec![(3, None); 3]);
+    assert_eq!(word(data), before.wrapping_add(4));
+}
+
 #[test]
 fn what_fails_within_a_window_is_not_replayed() {
     let program = Program::with(3, true);
