@@ -153,8 +153,11 @@ def right(run, program, counted, skipped_warps=False):
     if not run.run:
         wrong.append("no report")
     reasons = {d["reason"] for d in run.dispatches if d["outcome"] == "declined"}
-    if reasons - MAY_DECLINE.get(program, set()):
-        wrong.append(f"declined: {reasons}")
+    unexpected = reasons - MAY_DECLINE.get(program, set())
+    if unexpected:
+        details = collections.Counter(d["detail"] for d in run.dispatches if d["reason"] in unexpected)
+        told = ", ".join(f"{count} of: {detail}" for detail, count in details.most_common(8))
+        wrong.append(f"declined: {reasons}: {told}")
     if run.divergent and program not in MAY_DIVERGE:
         wrong.append(f"{run.divergent} divergent")
     if not run.dispatches and program != "silent":

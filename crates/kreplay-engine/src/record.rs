@@ -61,7 +61,7 @@ pub enum ClosingReason {
     Foreign,
     /// An operation came of a kind that is not recorded.
     Unrecordable,
-    /// The program needs memory that the window holds.
+    /// The program needs memory that the window holds, or memory for which the driver may move what the program freed.
     Memory,
     /// The program ends.
     Exit,

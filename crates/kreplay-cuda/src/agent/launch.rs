@@ -92,11 +92,13 @@ impl Agent for CudaAgent {
 
     fn kept(&self) -> Result<(), AgentError> {
         match self.0.pools.get() {
-            Some(pools) if !pools.kept() => Err(AgentError::Failed {
+            Some(pools) => pools.kept().map_err(|why| AgentError::Failed {
                 call: "looking at memory pools",
-                status: "memory that the program freed within the window may be mapped elsewhere by now".into(),
+                status: format!(
+                    "memory that the program freed within the window may be mapped elsewhere by now: {why}"
+                ),
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -5,8 +5,10 @@ use super::context::{ContextState, Gone};
 use super::ids::{Allocation, Class};
 use super::pending::{Pending, push};
 use crate::tables::callback::CallbackData;
-use crate::tables::driver_structs::{FreeParams, MemAllocAsyncParams, PoolAttributeParams, PoolParams};
-use crate::tables::pool_attribute;
+use crate::tables::driver_structs::{
+    FreeParams, MemAllocAsyncParams, MemAllocFromPoolParams, PoolAttributeParams, PoolParams,
+};
+use crate::tables::{MemoryPool, pool_attribute};
 use kreplay_engine::{ClosingReason, Operation, Range};
 use std::sync::Arc;
 
@@ -77,8 +79,19 @@ impl Interceptor {
         if !(of_pool || self.pools.any_held()) {
             return;
         }
-        if of_pool && !self.capturing() {
+        if of_pool && self.capturing() {
+            self.pools.unseen();
+        } else if of_pool {
             self.pools.allocating();
+            // SAFETY: CUPTI hands the parameters of one of these functions; both begin alike.
+            let bytes = unsafe { data.parameters.cast::<MemAllocAsyncParams>().read() }.bytes as u64;
+            let pool = (allocation == Allocation::FromPool).then(|| {
+                // SAFETY: as above, of the function that names a pool.
+                MemoryPool(unsafe { data.parameters.cast::<MemAllocFromPoolParams>().read() }.pool)
+            });
+            if self.pools.may_move(bytes, pool) {
+                self.close_windows(ClosingReason::Memory);
+            }
         }
         self.keep_windows_out(data);
     }

@@ -115,7 +115,7 @@ fn memory_that_is_freed_to_a_held_pool_stays_and_goes_with_the_hold() {
     let held = program.reserved(pool);
     program.free(base);
     (0..3).for_each(|_| program.synchronise());
-    assert!(program.pools.kept());
+    program.pools.kept().expect("it stays");
     assert_eq!(program.reserved(pool), held);
     let (found, read_by_kernel) = program.read(base, bytes);
     assert!(found.iter().all(|word| *word == 0x0102_0304));
@@ -127,7 +127,7 @@ fn memory_that_is_freed_to_a_held_pool_stays_and_goes_with_the_hold() {
     assert_eq!((found[0], found[16], found[17]), (7, 0x0302_0100, 0x0706_0504));
     let again = program.allocate(bytes / 2);
     let same = again == base;
-    assert!(program.pools.kept());
+    program.pools.kept().expect("it stays");
     program.free(again);
     program.pools.release(pool);
     program.synchronise();
@@ -154,8 +154,11 @@ fn memory_that_the_driver_moves_is_noticed() {
         let freed: Vec<(usize, u64)> = pieces.iter().copied().enumerate().step_by(2).collect();
         freed.iter().for_each(|(_, base)| program.free(*base));
         program.synchronise();
+        let foreseen = program.pools.may_move(large, Some(pool));
         let whole = program.allocate(large);
-        let (after, kept) = (program.reserved(pool), program.pools.kept());
+        let after = program.reserved(pool);
+        let (kept, why) = program.pools.kept().map_or_else(|why| (false, why), |()| (true, String::new()));
+        assert!(kept || foreseen, "{why}");
         if kept {
             for (at, base) in &freed {
                 let inside = (whole..whole + large).contains(base) || (*base..base + piece).contains(&whole);
@@ -164,7 +167,7 @@ fn memory_that_the_driver_moves_is_noticed() {
             }
         }
         println!(
-            "{{\"test\":\"moved_memory\",\"piece_mib\":{},\"large_mib\":{},\"kept\":{kept},\"before\":{before},\
+            "{{\"test\":\"moved_memory\",\"piece_mib\":{},\"large_mib\":{},\"kept\":{kept},\"foreseen\":{foreseen},\"why\":\"{why}\",\"before\":{before},\
              \"after\":{after},\"first\":\"{:#x}\",\"last\":\"{:#x}\",\"whole\":\"{whole:#x}\"}}",
             piece / MIB,
             large / MIB,
@@ -175,5 +178,50 @@ fn memory_that_the_driver_moves_is_noticed() {
         program.free(whole);
         program.pools.release(pool);
         program.synchronise();
+    }
+}
+
+/// The pool of tests/cuda/pool_reuse.cu: pieces come and go, and holds end and begin in between, with a synchronise that gives
+/// back what is unused. Nothing of it is doubted, and what was freed is still there.
+#[test]
+fn pieces_that_come_and_go_are_explained() {
+    let Some(program) = Program::new() else { return };
+    let (small, large, many) = (3 * MIB, 40 * MIB, 24);
+    for frees_of_hold in [7, 12, 18, 100] {
+        let mut held: Option<MemoryPool> = None;
+        let mut sizes = Vec::new();
+        let mut frees = 0;
+        let mut free = |base: u64, bytes: u64, value: u32, sizes: &mut Vec<u64>| {
+            if frees % frees_of_hold == 0
+                && let Some(pool) = held.take()
+            {
+                program.pools.kept().unwrap_or_else(|why| panic!("{frees_of_hold}, {frees}: {why}"));
+                program.pools.release(pool);
+                program.synchronise();
+                sizes.push(program.reserved(pool) / MIB);
+            }
+            frees += 1;
+            held.get_or_insert_with(|| program.hold(base));
+            program.free(base);
+            program.synchronise();
+            let (found, _) = program.read(base, bytes);
+            assert!(found.iter().all(|word| *word == value), "{value} at {base:#x}");
+        };
+        for _ in 0..3 {
+            let pieces: Vec<u64> = (0..many).map(|_| program.allocate(small)).collect();
+            pieces.iter().enumerate().for_each(|(at, base)| _ = program.fill(*base, small, at as u32));
+            pieces.iter().enumerate().step_by(2).for_each(|(at, base)| free(*base, small, at as u32, &mut sizes));
+            let whole = program.allocate(large);
+            program.fill(whole, large, 99);
+            let odd = pieces.iter().enumerate().skip(1).step_by(2);
+            odd.for_each(|(at, base)| free(*base, small, at as u32, &mut sizes));
+            free(whole, large, 99, &mut sizes);
+        }
+        program.pools.kept().unwrap_or_else(|why| panic!("{frees_of_hold}, at the end: {why}"));
+        if let Some(pool) = held {
+            program.pools.release(pool);
+            program.synchronise();
+        }
+        println!("{{\"test\":\"pieces\",\"frees_of_hold\":{frees_of_hold},\"mib_after_trims\":{sizes:?}}}");
     }
 }

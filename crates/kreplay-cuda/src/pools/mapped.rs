@@ -1,146 +1,180 @@
 //! What is known of a pool's mappings.
 //!
-//! A pool gives out addresses of memory that backs it. Where what is unused lies in pieces too small for a request, the
-//! driver may take unused memory away from its addresses and map it together at new ones. It says nothing of that; the
-//! backing does not grow. So the addresses that are known to be mapped are kept: an allocation that lies among them takes
-//! nothing away from others, and one that lies elsewhere is explained by new backing, or not at all.
+//! Memory that backs a pool comes, goes and moves in *steps*: pieces of one size, aligned at their addresses. A step stays
+//! where it is as long as anything is allocated in it. Where no free run of addresses is long enough for a request, the
+//! driver may take steps that nothing is allocated in away from their addresses and map them together at new ones. It says
+//! nothing of that; the backing does not grow. So the steps that are known to be mapped are kept: an allocation that lies
+//! among them takes nothing away from others, and one that lies elsewhere is explained by new backing, by a size that one
+//! step holds, by there being no step that was free to move, or not at all.
+//!
+//! An H200 (driver 580.159.04) has steps of 32 MiB: pools grew by multiples of that at multiples of that, requests of 40 and
+//! of 100 MiB beside pieces of 3 and of 20 MiB, every second of which was free, made them grow, and one of 640 MiB beside
+//! free pieces of 64 MiB moved those. Where a pool's size says otherwise, steps are taken to be smaller.
 
 use kreplay_engine::Range;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-/// Memory of a device is mapped in pages of this size, or larger ones.
+/// Memory of a device is mapped in pages of this size, or larger ones: no step is smaller.
 const PAGE: u64 = 2 << 20;
 
+/// The largest steps that are believed in.
+const STEP: u64 = 32 << 20;
+
 /// Addresses of one pool.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Mapped {
-    /// Runs of pages that are mapped: beginning and end.
-    runs: BTreeMap<u64, u64>,
-    /// Backing that came at once: beginning and end. It goes only as a whole.
-    grown: Vec<(u64, u64)>,
+    /// Bytes of a step, as far as the pool's size has shown.
+    step: u64,
+    /// Steps that are mapped, by address over bytes, and how many allocations touch each.
+    steps: BTreeMap<u64, u32>,
+    /// Steps that allocations touch.
+    used: u64,
     /// What the program has allocated: base and bytes.
     allocated: BTreeMap<u64, u64>,
 }
 
+impl Default for Mapped {
+    fn default() -> Self {
+        Self { step: STEP, steps: BTreeMap::new(), used: 0, allocated: BTreeMap::new() }
+    }
+}
+
 impl Mapped {
-    /// The program got this range, and the backing grew by `growth` bytes. Returns whether that explains where the range
-    /// lies; `false`: memory that was mapped elsewhere may be here now.
-    pub(super) fn allocated(&mut self, range: Range, growth: u64) -> bool {
-        let unknown = self.unknown(range);
-        // A request of a page or less is never in want of pages beside each other.
-        let explained = range.bytes <= PAGE || unknown <= growth;
-        if !explained {
+    /// The pool is backed by this many bytes now. Returns `false` where what was believed of its steps cannot be.
+    pub(super) fn backed_by(&mut self, reserved: u64) -> bool {
+        let mut step = self.step;
+        while step > PAGE && !reserved.is_multiple_of(step) {
+            step /= 2;
+        }
+        let mut right = self.shorten(step);
+        // Steps lie at multiples of their size, or more of them would be touched than there are.
+        while self.step > PAGE && self.used * self.step > reserved {
+            right &= self.shorten(self.step / 2);
+        }
+        right
+    }
+
+    /// Returns whether steps were as short before.
+    fn shorten(&mut self, step: u64) -> bool {
+        if step == self.step {
+            return true;
+        }
+        self.step = step;
+        (self.steps, self.used) = (BTreeMap::new(), 0);
+        for (base, bytes) in std::mem::take(&mut self.allocated) {
+            self.place(Range::new(base, bytes));
+        }
+        false
+    }
+
+    /// The program got this range, and the backing grew from `before` to `after` bytes.
+    ///
+    /// # Errors
+    /// What cannot be explained: memory that was mapped elsewhere may be here now.
+    pub(super) fn allocated(&mut self, range: Range, before: u64, after: u64) -> Result<(), String> {
+        if before == 0 && range.bytes > PAGE {
+            // The first in an empty pool is where a step begins.
+            self.shorten(
+                self.step.min(1 << range.base.trailing_zeros().clamp(PAGE.trailing_zeros(), STEP.trailing_zeros())),
+            );
+        }
+        let (unknown, growth) = (self.unknown(range), after.saturating_sub(before));
+        let explained = range.bytes <= self.step || unknown <= growth || self.free_steps(before) == 0;
+        let explanation = if explained {
+            Ok(())
+        } else {
+            let error = format!(
+                "of {} bytes allocated at {:#x}, {unknown} lie where nothing was known to be mapped, and the pool grew by {growth} \
+                 to {after}, with {} steps of {} free to move",
+                range.bytes,
+                range.base,
+                self.free_steps(before),
+                self.step,
+            );
             // Where it came from is not known.
-            self.grown.clear();
             self.forget_unused();
-        }
-        if unknown > 0 && growth > 0 {
-            let grown = (range.base, range.base.saturating_add(growth));
-            self.grown.push(grown);
-            self.add(grown);
-        }
-        self.allocated.insert(range.base, range.bytes);
-        self.add((range.base, range.end()));
-        explained
+            Err(error)
+        };
+        self.place(range);
+        explanation
+    }
+
+    /// Whether the driver may move memory for a request of this many bytes, of a pool that is backed by `reserved`.
+    pub(super) fn may_move(&self, bytes: u64, reserved: u64) -> bool {
+        bytes > self.step && self.free_steps(reserved) > 0 && self.longest_free() < bytes
     }
 
     /// The program frees what begins here. Returns its bytes.
     pub(super) fn freed(&mut self, base: u64) -> Option<u64> {
-        self.allocated.remove(&base)
+        let bytes = self.allocated.remove(&base)?;
+        for step in touched(Range::new(base, bytes), self.step) {
+            if let Some(users) = self.steps.get_mut(&step).filter(|users| **users > 0) {
+                *users -= 1;
+                self.used -= u64::from(*users == 0);
+            }
+        }
+        Some(bytes)
     }
 
     /// A free failed.
-    pub(super) fn kept(&mut self, base: u64, bytes: u64) {
-        self.allocated.insert(base, bytes);
+    pub(super) fn kept(&mut self, range: Range) {
+        self.place(range);
     }
 
     /// Backing that nothing is allocated in may have gone.
     pub(super) fn forget_unused(&mut self) {
-        let allocated = &self.allocated;
-        let used = |begin: u64, end: u64| {
-            let before = allocated.range(..end).next_back();
-            before.is_some_and(|(base, bytes)| base.saturating_add(*bytes) > begin)
-        };
-        self.grown.retain(|(begin, end)| used(*begin, *end));
-        self.runs.clear();
-        let known: Vec<(u64, u64)> = self
-            .grown
-            .iter()
-            .copied()
-            .chain(self.allocated.iter().map(|(base, bytes)| (*base, base.saturating_add(*bytes))))
-            .collect();
-        known.into_iter().for_each(|run| self.add(run));
+        self.steps.retain(|_, users| *users > 0);
     }
 
-    /// Adds the pages that a range touches.
-    fn add(&mut self, (begin, end): (u64, u64)) {
-        let mut begin = begin / PAGE * PAGE;
-        let mut end = end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
-        while let Some((&other, &other_end)) = self.runs.range(..=end).next_back().filter(|(_, last)| **last >= begin) {
-            self.runs.remove(&other);
-            (begin, end) = (begin.min(other), end.max(other_end));
+    fn place(&mut self, range: Range) {
+        self.freed(range.base);
+        for step in touched(range, self.step) {
+            let users = self.steps.entry(step).or_default();
+            self.used += u64::from(*users == 0);
+            *users += 1;
         }
-        self.runs.insert(begin, end);
+        self.allocated.insert(range.base, range.bytes);
+    }
+
+    /// Most steps that nothing is allocated in, known or not, of a pool that is backed by `reserved` bytes.
+    fn free_steps(&self, reserved: u64) -> u64 {
+        (reserved / self.step).saturating_sub(self.used)
     }
 
     /// Bytes of a range that are not known to be mapped.
     fn unknown(&self, range: Range) -> u64 {
-        let before = self.runs.range(..=range.base).next_back();
-        let known: u64 = before
-            .into_iter()
-            .chain(self.runs.range(range.base.saturating_add(1)..range.end().max(range.base.saturating_add(1))))
-            .map(|(begin, end)| (*end).min(range.end()).saturating_sub((*begin).max(range.base)))
-            .sum();
-        range.bytes.saturating_sub(known)
+        touched(range, self.step)
+            .filter(|step| !self.steps.contains_key(step))
+            .map(|step| range.end().min((step + 1) * self.step) - range.base.max(step * self.step))
+            .sum()
     }
+
+    /// Bytes of the longest run of addresses that is known to be mapped and that nothing is allocated in.
+    fn longest_free(&self) -> u64 {
+        let mut allocated = self.allocated.iter().peekable();
+        let (mut longest, mut begin, mut end) = (0, 0, 0);
+        for step in self.steps.keys() {
+            let from = step * self.step;
+            if from != end {
+                longest = longest.max(end.saturating_sub(begin));
+                begin = from;
+            }
+            end = from + self.step;
+            while let Some((base, bytes)) = allocated.next_if(|(base, _)| **base < end) {
+                longest = longest.max(base.saturating_sub(begin));
+                begin = begin.max(base + bytes);
+            }
+        }
+        longest.max(end.saturating_sub(begin))
+    }
+}
+
+/// The steps that a range touches.
+fn touched(range: Range, step: u64) -> RangeInclusive<u64> {
+    range.base / step..=range.end().saturating_sub(1).max(range.base) / step
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: u64 = 1 << 20;
-    const BASE: u64 = 0x3_0200_0000;
-
-    fn at(from: u64, bytes: u64) -> Range {
-        Range::new(BASE + from * MIB, bytes * MIB)
-    }
-
-    #[test]
-    fn what_lies_in_known_backing_is_explained_and_what_moved_is_not() {
-        let mut mapped = Mapped::default();
-        assert!(mapped.allocated(at(0, 8), 32 * MIB), "new backing");
-        assert!(mapped.allocated(at(8, 8), 0), "the rest of it");
-        assert!(mapped.allocated(at(32, 100), 128 * MIB));
-        assert_eq!(mapped.freed(at(0, 8).base), Some(8 * MIB));
-        assert!(mapped.allocated(at(0, 4), 0), "again");
-        assert!(mapped.allocated(at(132, 20), 0));
-        // Across the end of what is known, as far as the backing grew.
-        assert!(mapped.allocated(at(156, 36), 32 * MIB));
-        assert!(!mapped.allocated(at(1000, 3), 0), "nothing grew, and nobody knew of this place");
-        assert!(!mapped.allocated(at(2000, 40), 32 * MIB), "grown by less than is new");
-        assert!(mapped.allocated(at(3000, 2), 0), "too small to be of several pages");
-    }
-
-    #[test]
-    fn unused_backing_is_forgotten_as_a_whole() {
-        let mut mapped = Mapped::default();
-        assert!(mapped.allocated(at(0, 4), 32 * MIB));
-        assert!(mapped.allocated(at(32, 4), 32 * MIB));
-        mapped.freed(at(32, 4).base);
-        mapped.forget_unused();
-        assert!(mapped.allocated(at(16, 8), 0), "something is allocated beside it");
-        assert!(!mapped.allocated(at(40, 8), 0), "that may have gone, and its addresses be others'");
-        mapped.kept(at(32, 4).base, 4 * MIB);
-        assert!(mapped.allocated(at(40, 8), 0), "it is known now");
-    }
-
-    #[test]
-    fn after_something_moved_only_allocations_are_known() {
-        let mut mapped = Mapped::default();
-        assert!(mapped.allocated(at(0, 4), 32 * MIB));
-        assert!(!mapped.allocated(at(100, 8), 0));
-        assert!(!mapped.allocated(at(16, 8), 0), "its pages may be the ones that moved");
-        assert!(mapped.allocated(at(100, 8), 0));
-    }
-}
+#[path = "mapped_tests.rs"]
+mod tests;

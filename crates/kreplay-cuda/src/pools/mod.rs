@@ -21,6 +21,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Why a pool is doubted that tells nothing.
+const NOT_TOLD: &str = "the driver did not tell the size of the pool";
+
 /// The pools of the process.
 #[derive(Debug)]
 pub(crate) struct Pools {
@@ -37,8 +40,8 @@ struct Known {
     threshold: u64,
     /// Bytes that backed it when it was looked at last.
     reserved: u64,
-    /// Something may have been taken away since it is held.
-    doubtful: bool,
+    /// Why something may have been taken away since it is held.
+    doubt: Option<String>,
     /// The program has destroyed it: the driver is not asked about it any more.
     destroyed: bool,
     mapped: Mapped,
@@ -46,10 +49,22 @@ struct Known {
 
 impl Known {
     /// What backs it is this now: if that is less than before, something unused is gone.
-    fn shrunk(&mut self, reserved: u64) {
+    fn seen(&mut self, reserved: u64) {
         if reserved < self.reserved {
             self.mapped.forget_unused();
-            self.doubtful = true;
+            self.doubt(|known| format!("the pool shrank from {} bytes to {reserved}", known.reserved));
+        }
+        if !self.mapped.backed_by(reserved) {
+            self.doubt(|_| {
+                format!("the pool's size of {reserved} bytes is not made of the steps it was taken to be made of")
+            });
+        }
+    }
+
+    /// The first doubt stays; while it is not held there is nothing to doubt.
+    fn doubt(&mut self, why: impl FnOnce(&Self) -> String) {
+        if self.holds > 0 && self.doubt.is_none() {
+            self.doubt = Some(why(self));
         }
     }
 }
@@ -90,14 +105,14 @@ impl Pools {
             let number = |attribute| self.driver.pool_number(pool, attribute).ok();
             let threshold = number(pool_attribute::RELEASE_THRESHOLD)?;
             self.driver.set_pool_number(pool, pool_attribute::RELEASE_THRESHOLD, u64::MAX).ok()?;
-            (known.threshold, known.doubtful) = (threshold, false);
-            if threshold < u64::MAX {
-                // Synchronising may have given back what was unused.
-                known.mapped.forget_unused();
-            }
+            (known.threshold, known.doubt) = (threshold, None);
             match number(pool_attribute::RESERVED_CURRENT) {
-                Some(reserved) => known.reserved = reserved,
-                None => known.doubtful = true,
+                // Synchronising may have given back what was unused since the program allocated last.
+                Some(reserved) => {
+                    known.seen(reserved);
+                    known.reserved = reserved;
+                }
+                None => known.doubt = Some(NOT_TOLD.into()),
             }
         }
         known.holds += 1;
@@ -128,7 +143,8 @@ impl Pools {
         let mut pools = self.known();
         let Some(known) = pools.get_mut(&pool) else { return };
         if known.holds > 0 {
-            (known.destroyed, known.doubtful) = (true, true);
+            known.destroyed = true;
+            known.doubt(|_| "the program destroyed the pool".into());
         } else {
             pools.remove(&pool);
         }
@@ -145,7 +161,7 @@ impl Pools {
         let mut pools = self.known();
         let held = |known: &&mut Known| known.holds > 0 && !known.destroyed;
         let Some(known) = pools.get_mut(&pool).filter(held) else { return };
-        known.doubtful = true;
+        known.doubt(|_| "the program trimmed the pool or set its threshold".into());
         if let Ok(threshold) = self.driver.pool_number(pool, pool_attribute::RELEASE_THRESHOLD)
             && threshold < u64::MAX
         {
@@ -158,8 +174,25 @@ impl Pools {
         let _depth = Depth::enter();
         for (pool, known) in self.known().iter_mut().filter(|(_, known)| !known.destroyed) {
             let Ok(reserved) = self.driver.pool_number(*pool, pool_attribute::RESERVED_CURRENT) else { continue };
-            known.shrunk(reserved);
+            known.seen(reserved);
             known.reserved = reserved;
+        }
+    }
+
+    /// Whether the driver may move what was freed to a held pool, for a request of this many bytes of `pool`, or of a pool that
+    /// is not known. After [`Pools::allocating`].
+    pub(crate) fn may_move(&self, bytes: u64, pool: Option<MemoryPool>) -> bool {
+        let asked = |(one, known): (&MemoryPool, &Known)| {
+            known.holds > 0 && pool.is_none_or(|pool| pool == *one) && known.mapped.may_move(bytes, known.reserved)
+        };
+        self.any_held() && self.known().iter().any(asked)
+    }
+
+    /// The program asks a pool for memory while the driver must not be asked about it.
+    pub(crate) fn unseen(&self) {
+        for known in self.known().values_mut() {
+            known.mapped.forget_unused();
+            known.doubt(|_| "the program allocated from a pool while it captured a stream".into());
         }
     }
 
@@ -170,12 +203,14 @@ impl Pools {
         let Ok(reserved) = self.driver.pool_number(pool, pool_attribute::RESERVED_CURRENT) else { return };
         let mut pools = self.known();
         let known = pools.entry(pool).or_default();
-        known.shrunk(reserved);
-        let growth = reserved.saturating_sub(known.reserved);
+        let before = known.reserved;
+        known.seen(reserved);
         known.reserved = reserved;
-        if !known.mapped.allocated(range, growth) {
-            known.doubtful = true;
+        if let Err(why) = known.mapped.allocated(range, before, reserved) {
+            known.doubt(|_| why);
         }
+        // With this allocation in its place.
+        known.seen(reserved);
     }
 
     /// The program frees what begins here; gives what [`Pools::not_freed`] takes if that fails.
@@ -190,7 +225,7 @@ impl Pools {
     /// A free failed.
     pub(crate) fn not_freed(&self, pooled: Pooled) {
         if let Some(known) = self.known().get_mut(&pooled.pool) {
-            known.mapped.kept(pooled.range.base, pooled.range.bytes);
+            known.mapped.kept(pooled.range);
         }
     }
 
@@ -203,14 +238,24 @@ impl Pools {
         for (pool, known) in self.known().iter_mut().filter(|(_, known)| known.holds > 0 && !known.destroyed) {
             match self.driver.pool_number(*pool, pool_attribute::RESERVED_CURRENT) {
                 Ok(reserved) if reserved >= known.reserved => {}
-                _ => known.doubtful = true,
+                Ok(reserved) => {
+                    known.doubt(|known| format!("the pool shrank from {} bytes to {reserved}", known.reserved))
+                }
+                Err(_) => known.doubt(|_| NOT_TOLD.into()),
             }
         }
     }
 
-    /// Whether everything that was freed to held pools is still mapped, as far as that can be told.
-    pub(crate) fn kept(&self) -> bool {
+    /// Looks whether everything that was freed to held pools is still mapped, as far as that can be told.
+    ///
+    /// # Errors
+    /// Why it may not be.
+    pub(crate) fn kept(&self) -> Result<(), String> {
         self.look();
-        !self.any_held() || self.known().values().all(|known| known.holds == 0 || !known.doubtful)
+        if !self.any_held() {
+            return Ok(());
+        }
+        let pools = self.known();
+        pools.values().find_map(|known| known.doubt.clone().filter(|_| known.holds > 0)).map_or(Ok(()), Err)
     }
 }

@@ -207,6 +207,55 @@ fn memory_that_the_driver_takes_away_all_the_same_is_not_used() {
 }
 
 #[test]
+fn an_allocation_for_which_freed_memory_may_be_moved_ends_the_window_first() {
+    const MIB: u64 = 1 << 20;
+    let p = Pooled::new();
+    let bases = {
+        let _depth = crate::agent::Depth::enter();
+        [16 * MIB; 2].map(|bytes| p.program.interceptor.driver.allocate(bytes as usize).expect("memory"))
+    };
+    // Twelve mebibytes, so no steps of more than four.
+    let [base, elsewhere] = bases.map(|base| base.next_multiple_of(4 * MIB));
+    let p = Pooled { pool: fake::add_pool(base, 12 * MIB), first: base, second: base + 4 * MIB, ..p };
+    fake::set_pool_threshold(p.pool, u64::MAX);
+    p.allocate(p.first, MIB);
+    p.allocate(p.second, 5 * MIB);
+    let zero = |at: u64| {
+        // SAFETY: live memory of the fake.
+        unsafe { *(at as *mut u32) = 0 };
+    };
+    [p.first, p.second, elsewhere].into_iter().for_each(zero);
+    let open = || {
+        p.launch(p.first);
+        p.launch(p.second);
+        p.free(p.second, 0);
+    };
+    open();
+    p.allocate(p.first + MIB, 6 * MIB);
+    p.free(p.first + MIB, 0);
+    assert_eq!(p.closings(), [], "there is room among what is known to be mapped");
+    let parameters = MemAllocAsyncParams { pointer: &raw const elsewhere, bytes: 12 << 20, stream: Stream::NULL };
+    p.program.call(cbid::MEM_ALLOC_ASYNC, "", &parameters, || {
+        assert_eq!(p.closings(), [ClosingReason::Memory]);
+        fake::pool_allocate(p.pool, elsewhere, 12 * MIB);
+        // What is free is not where it was.
+        zero(p.second);
+        0
+    });
+    assert_eq!(p.outcomes(), vec![Outcome::Replayed; 2]);
+    p.free(elsewhere, 0);
+    p.allocate(p.second, 5 * MIB);
+    open();
+    // Nobody could know that the driver would not use what is free.
+    p.allocate(elsewhere, 5 * MIB);
+    p.close();
+    let outcomes = p.outcomes();
+    let [Outcome::Declined { reason: Decline::PassFailed, detail }, _] = &outcomes[..] else { panic!("{outcomes:?}") };
+    assert!(detail.contains("5242880 lie where nothing was known to be mapped"), "{detail}");
+    assert_eq!((word(p.first), word(p.second)), (2, 1));
+}
+
+#[test]
 fn what_the_driver_refuses_to_copy_a_kernel_copies() {
     let p = Pooled::new();
     fake::pool_refuses(p.pool);
