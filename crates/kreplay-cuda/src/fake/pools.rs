@@ -73,6 +73,16 @@ pub(crate) fn pool_allocate(handle: u64, base: u64, bytes: u64) {
     pool.reserved = pool.reserved.max(pool.bytes);
 }
 
+/// More memory backs the pool.
+pub(crate) fn pool_grow(handle: u64, bytes: u64) {
+    world().pools.get_mut(&handle).expect("a pool").reserved += bytes;
+}
+
+/// Less does.
+pub(crate) fn pool_shrink(handle: u64, bytes: u64) {
+    world().pools.get_mut(&handle).expect("a pool").reserved -= bytes;
+}
+
 /// The program frees what begins here.
 pub(crate) fn pool_free(handle: u64, base: u64) {
     world().pools.get_mut(&handle).expect("a pool").allocated.remove(&base).expect("it is allocated");

@@ -102,7 +102,7 @@ impl Interceptor {
             Some(Pending::Guard { guard }) if returned != 0 => {
                 guard.failed(&self.driver.status_name("the launch", returned));
             }
-            Some(Pending::Guards { guards, .. }) if returned != 0 => {
+            Some(Pending::Guards { guards, .. } | Pending::Allocation { guards, .. }) if returned != 0 => {
                 let message = self.driver.status_name("the operation", returned);
                 guards.into_iter().for_each(|guard| guard.failed(&message));
             }

@@ -3,7 +3,7 @@
 use super::AgentCounters;
 use super::context::{ContextState, EarlyCall, Gone};
 use crate::agent::CudaAgent;
-use crate::pools::Pooled;
+use crate::pools::{Asking, Pooled};
 use crate::tables::Context;
 use kreplay_engine::{Region, RunGuard, Window};
 use std::cell::RefCell;
@@ -15,6 +15,8 @@ pub(super) enum Pending {
     Guard { guard: RunGuard<CudaAgent> },
     /// … of every context that it may touch.
     Guards { guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
+    /// An allocation: no window is replayed meanwhile.
+    Allocation { guards: Vec<RunGuard<CudaAgent>>, _asking: Option<Asking> },
     /// There was no engine when the program's call began.
     Early { _call: EarlyCall },
     /// The program's launch is the last pass of a window.

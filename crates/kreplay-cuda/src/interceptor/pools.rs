@@ -4,12 +4,13 @@ use super::Interceptor;
 use super::context::{ContextState, Gone};
 use super::ids::{Allocation, Class};
 use super::pending::{Pending, push};
+use crate::agent::CudaAgent;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{
     FreeParams, MemAllocAsyncParams, MemAllocFromPoolParams, PoolAttributeParams, PoolParams,
 };
 use crate::tables::{MemoryPool, pool_attribute};
-use kreplay_engine::{ClosingReason, Operation, Range};
+use kreplay_engine::{ClosingReason, Operation, Range, RunGuard};
 use std::sync::Arc;
 
 impl Interceptor {
@@ -79,10 +80,11 @@ impl Interceptor {
         if !(of_pool || self.pools.any_held()) {
             return;
         }
+        let mut asking = None;
         if of_pool && self.capturing() {
             self.pools.unseen();
         } else if of_pool {
-            self.pools.allocating();
+            asking = Some(self.pools.allocating());
             // SAFETY: CUPTI hands the parameters of one of these functions; both begin alike.
             let bytes = unsafe { data.parameters.cast::<MemAllocAsyncParams>().read() }.bytes as u64;
             let pool = (allocation == Allocation::FromPool).then(|| {
@@ -93,20 +95,22 @@ impl Interceptor {
                 self.close_windows(ClosingReason::Memory);
             }
         }
-        self.keep_windows_out(data);
+        push(data.correlation_id, Pending::Allocation { guards: self.guards(), _asking: asking });
     }
 
     /// No window is replayed from here to the *exit* of this call; one that is being replayed is waited for.
     fn keep_windows_out(&self, data: &CallbackData) {
-        let mut guards = Vec::new();
-        for state in self.all_contexts() {
-            if let Some(driven) = state.driven() {
-                guards.push(driven.engine.memory_operation(Operation::Elsewhere));
-            }
-        }
+        let guards = self.guards();
         if !guards.is_empty() {
             push(data.correlation_id, Pending::Guards { guards, _early: Vec::new() });
         }
+    }
+
+    /// What keeps windows out of every context.
+    fn guards(&self) -> Vec<RunGuard<CudaAgent>> {
+        let states = self.all_contexts();
+        let driven = states.iter().filter_map(|state| state.driven());
+        driven.map(|driven| driven.engine.memory_operation(Operation::Elsewhere)).collect()
     }
 
     /// *Exit* of an allocation.

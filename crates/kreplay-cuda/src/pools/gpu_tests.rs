@@ -47,7 +47,7 @@ impl Program {
     fn allocate(&self, bytes: u64) -> u64 {
         let _entered = self.agent.enter().expect("the context is there");
         let mut base = 0;
-        self.pools.allocating();
+        let _asking = self.pools.allocating();
         // SAFETY: the output is a local.
         let status = unsafe { (self.allocate)(&mut base, bytes as usize, Stream::LEGACY) };
         assert_eq!(status, 0);

@@ -30,6 +30,8 @@ pub(crate) struct Pools {
     driver: Arc<Driver>,
     /// Holds of all pools.
     held: AtomicU64,
+    /// Requests that the program is making of pools.
+    asking: Arc<AtomicU64>,
     known: Mutex<HashMap<MemoryPool, Known>>,
 }
 
@@ -69,6 +71,16 @@ impl Known {
     }
 }
 
+/// A request of the program, until its end was looked at.
+#[derive(Debug)]
+pub(crate) struct Asking(Arc<AtomicU64>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// What the program had allocated from a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pooled {
@@ -78,7 +90,7 @@ pub(crate) struct Pooled {
 
 impl Pools {
     pub(crate) fn new(driver: Arc<Driver>) -> Self {
-        Self { driver, held: AtomicU64::new(0), known: Mutex::default() }
+        Self { driver, held: AtomicU64::new(0), asking: Arc::default(), known: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<MemoryPool, Known>> {
@@ -169,14 +181,19 @@ impl Pools {
         }
     }
 
-    /// The program is about to ask a pool for memory: what grows then is told from what was given back before.
-    pub(crate) fn allocating(&self) {
+    /// The program is about to ask a pool for memory: what grows then is told from what was given back before. Keep what this
+    /// gives until [`Pools::allocated`].
+    #[must_use]
+    pub(crate) fn allocating(&self) -> Asking {
+        self.asking.fetch_add(1, Ordering::AcqRel);
+        let asking = Asking(Arc::clone(&self.asking));
         let _depth = Depth::enter();
         for (pool, known) in self.known().iter_mut().filter(|(_, known)| !known.destroyed) {
             let Ok(reserved) = self.driver.pool_number(*pool, pool_attribute::RESERVED_CURRENT) else { continue };
             known.seen(reserved);
             known.reserved = reserved;
         }
+        asking
     }
 
     /// Whether the driver may move what was freed to a held pool, for a request of this many bytes of `pool`, or of a pool that
@@ -203,8 +220,10 @@ impl Pools {
         let Ok(reserved) = self.driver.pool_number(pool, pool_attribute::RESERVED_CURRENT) else { return };
         let mut pools = self.known();
         let known = pools.entry(pool).or_default();
-        let before = known.reserved;
         known.seen(reserved);
+        // What grew while several ask may be another's.
+        let alone = self.asking.load(Ordering::Acquire) <= 1;
+        let before = if alone { known.reserved } else { reserved };
         known.reserved = reserved;
         if let Err(why) = known.mapped.allocated(range, before, reserved) {
             known.doubt(|_| why);

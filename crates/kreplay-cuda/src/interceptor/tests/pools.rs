@@ -1,10 +1,18 @@
 //! Memory pools: frees within batch windows, and what takes freed memory away.
 
+mod moved;
+
 use super::*;
 use kreplay_engine::{ClosingReason, Decline};
 
 const BYTES: u64 = 16 << 10;
 const OWN_THRESHOLD: u64 = 4096;
+const MIB: u64 = 1 << 20;
+
+fn zero(at: u64) {
+    // SAFETY: live memory of the fake.
+    unsafe { *(at as *mut u32) = 0 };
+}
 
 /// A program with a pool, of which two parts are allocated and zero.
 struct Pooled {
@@ -37,9 +45,32 @@ impl Pooled {
         pooled
     }
 
+    /// One with a pool of twelve mebibytes, so of steps of at most four, of which one and five are allocated. And memory that
+    /// is not the pool's yet.
+    fn large() -> (Self, u64) {
+        let p = Self::new();
+        let bases = {
+            let _depth = crate::agent::Depth::enter();
+            [16 * MIB; 2].map(|bytes| p.program.interceptor.driver.allocate(bytes as usize).expect("memory"))
+        };
+        let [base, elsewhere] = bases.map(|base| base.next_multiple_of(4 * MIB));
+        let p = Self { pool: fake::add_pool(base, 12 * MIB), first: base, second: base + 4 * MIB, ..p };
+        fake::set_pool_threshold(p.pool, u64::MAX);
+        p.allocate(p.first, MIB);
+        p.allocate(p.second, 5 * MIB);
+        [p.first, p.second, elsewhere].into_iter().for_each(zero);
+        (p, elsewhere)
+    }
+
     fn allocate(&self, base: u64, bytes: u64) {
+        self.allocate_while(base, bytes, || {});
+    }
+
+    /// Allocates, and does something meanwhile.
+    fn allocate_while(&self, base: u64, bytes: u64, meanwhile: impl FnOnce()) {
         let parameters = MemAllocAsyncParams { pointer: &raw const base, bytes: bytes as usize, stream: Stream::NULL };
         self.program.call(cbid::MEM_ALLOC_ASYNC, "", &parameters, || {
+            meanwhile();
             fake::pool_allocate(self.pool, base, bytes);
             0
         });
@@ -180,79 +211,6 @@ fn what_takes_freed_memory_away_ends_the_window_first() {
     }
     assert_eq!(p.closings(), [ClosingReason::Freed; 4]);
     assert_eq!(p.outcomes(), vec![Outcome::Replayed; 4]);
-}
-
-#[test]
-fn memory_that_the_driver_takes_away_all_the_same_is_not_used() {
-    let p = Pooled::new();
-    p.launch(p.first);
-    p.launch(p.plain);
-    p.free(p.first, 0);
-    // An allocation elsewhere for which the driver finds no room.
-    let elsewhere = p.plain;
-    p.program.call(cbid::MEM_ALLOC, "", &MemAllocParams { pointer: &raw const elsewhere, bytes: 0 }, || {
-        fake::pool_trim(p.pool);
-        0
-    });
-    p.allocate(p.first, 8192);
-    p.close();
-    assert!(p.declined());
-    assert_eq!((word(p.plain), word(p.first)), (1, 0xdddd_dddd), "nothing ran again");
-    assert_eq!(fake::pool_threshold(p.pool), OWN_THRESHOLD);
-    // The next window is whole.
-    p.launch(p.first);
-    p.free(p.first, 0);
-    p.close();
-    assert_eq!(p.outcomes(), [Outcome::Replayed]);
-}
-
-#[test]
-fn an_allocation_for_which_freed_memory_may_be_moved_ends_the_window_first() {
-    const MIB: u64 = 1 << 20;
-    let p = Pooled::new();
-    let bases = {
-        let _depth = crate::agent::Depth::enter();
-        [16 * MIB; 2].map(|bytes| p.program.interceptor.driver.allocate(bytes as usize).expect("memory"))
-    };
-    // Twelve mebibytes, so no steps of more than four.
-    let [base, elsewhere] = bases.map(|base| base.next_multiple_of(4 * MIB));
-    let p = Pooled { pool: fake::add_pool(base, 12 * MIB), first: base, second: base + 4 * MIB, ..p };
-    fake::set_pool_threshold(p.pool, u64::MAX);
-    p.allocate(p.first, MIB);
-    p.allocate(p.second, 5 * MIB);
-    let zero = |at: u64| {
-        // SAFETY: live memory of the fake.
-        unsafe { *(at as *mut u32) = 0 };
-    };
-    [p.first, p.second, elsewhere].into_iter().for_each(zero);
-    let open = || {
-        p.launch(p.first);
-        p.launch(p.second);
-        p.free(p.second, 0);
-    };
-    open();
-    p.allocate(p.first + MIB, 6 * MIB);
-    p.free(p.first + MIB, 0);
-    assert_eq!(p.closings(), [], "there is room among what is known to be mapped");
-    let parameters = MemAllocAsyncParams { pointer: &raw const elsewhere, bytes: 12 << 20, stream: Stream::NULL };
-    p.program.call(cbid::MEM_ALLOC_ASYNC, "", &parameters, || {
-        assert_eq!(p.closings(), [ClosingReason::Memory]);
-        fake::pool_allocate(p.pool, elsewhere, 12 * MIB);
-        // What is free is not where it was.
-        zero(p.second);
-        0
-    });
-    assert_eq!(p.outcomes(), vec![Outcome::Replayed; 2]);
-    p.free(elsewhere, 0);
-    p.allocate(p.second, 5 * MIB);
-    open();
-    // Nobody could know that the driver would not use what is free.
-    p.allocate(elsewhere, 5 * MIB);
-    p.close();
-    let outcomes = p.outcomes();
-    let [Outcome::Declined { reason: Decline::PassFailed, detail }, _] = &outcomes[..] else { panic!("{outcomes:?}") };
-    assert!(detail.contains("5242880 lie where nothing was known to be mapped"), "{detail}");
-    assert_eq!((word(p.first), word(p.second)), (2, 1));
 }
 
 #[test]
