@@ -3,7 +3,7 @@
 //! that one thread uses.
 
 use super::beside::side_by_side;
-use super::planner::{Planner, may_take_several};
+use super::planner::{Planner, may_take_several, turned};
 use super::sampling::formula::{Formula, MARKERS};
 use super::sampling::group::{Asked, terms};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Planner<'_> {
             metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
         let single = |asked: &Asked| terms(std::slice::from_ref(asked), MARKERS[0]);
         // Everything together takes longest.
-        let mut questions = vec![Question::Ranges(metrics.to_vec())];
+        let mut questions = vec![Question::Ranges(metrics.to_vec()), Question::Ranges(turned(metrics))];
         let alone = metrics.iter().filter(|metric| may_take_several(metric));
         questions.extend(alone.map(|metric| Question::Ranges(vec![Arc::clone(metric)])));
         if !offered.is_empty() {

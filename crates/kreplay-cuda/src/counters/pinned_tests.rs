@@ -157,12 +157,12 @@ fn little_is_asked_where_ranges_must_be_cheapest() {
         planner.asked()
     };
     for (names, dispatches, (ranges, sampling)) in [
-        (NINE_PASSES, 1, (5, 1)),
-        (NINE_PASSES, 500, (7, 11)),
+        (NINE_PASSES, 1, (7, 1)),
+        (NINE_PASSES, 500, (9, 11)),
         (MEMORY, 500, (2, 1)),
         (&["basic"], 1, (1, 2)),
         (&["memory"], 500, (1, 1)),
-        (&["stalls"], 500, (20, 0)),
+        (&["stalls"], 500, (22, 0)),
     ] {
         let asked = asked(names, dispatches);
         assert!(asked.0 <= ranges && asked.1 <= sampling, "{asked:?} for {names:?} x{dispatches}");

@@ -175,6 +175,7 @@ impl<'a> Planner<'a> {
         }
         let Ok(config) = self.config(metrics) else { return self.apart(metrics) };
         let one = self.several_first(metrics, config.passes).unwrap_or_else(|| Group::new(metrics.to_vec(), config));
+        let one = self.backwards(&one.metrics, one.config.passes).unwrap_or(one);
         let passes = one.config.passes;
         let together = vec![one];
         let price = cost(&together, dispatches, false);
@@ -197,6 +198,16 @@ impl<'a> Planner<'a> {
         }
         let config = self.config(&all).ok().filter(|config| config.passes <= several)?;
         Some(Group::new(all, config))
+    }
+
+    /// The same group with its metrics in the opposite order, where that takes fewer than `passes`.
+    fn backwards(&self, metrics: &[Arc<str>], passes: u32) -> Option<Group> {
+        if passes == 1 {
+            return None;
+        }
+        let metrics = turned(metrics);
+        let config = self.config(&metrics).ok().filter(|config| config.passes < passes)?;
+        Some(Group::new(metrics, config))
     }
 
     /// The metrics with those of several passes first, and how many passes these take; `None` where that is no other order,
@@ -281,6 +292,11 @@ impl<'a> Planner<'a> {
 pub(super) fn may_take_several(metric: &str) -> bool {
     let plain = [".sum", ".avg", ".max", ".min"].iter().any(|ending| metric.ends_with(ending));
     !plain || metric.contains("throughput")
+}
+
+/// The metrics from the last to the first.
+pub(super) fn turned(metrics: &[Arc<str>]) -> Vec<Arc<str>> {
+    metrics.iter().rev().cloned().collect()
 }
 
 fn unavailable(error: CuptiError) -> PlanError {
