@@ -40,6 +40,12 @@ impl SampleGroup {
         self.terms.iter().any(|term| is_far(term))
     }
 
+    /// Whether nothing but the marker needs to be read of a sample in which that stood still: what only multiprocessors count
+    /// stands still too then, unless it counts time.
+    pub(super) fn rests_with_marker(&self) -> bool {
+        self.terms.iter().all(|term| !is_far(term) && !term.contains("elapsed"))
+    }
+
     /// Where a term stands.
     pub(super) fn place(&self, term: &str) -> Option<usize> {
         self.terms.iter().position(|known| &**known == term)

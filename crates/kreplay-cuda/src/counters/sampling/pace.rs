@@ -5,7 +5,7 @@
 //! samples may wait than an image holds. While the device runs, decoding goes on until it has caught up, so it is done beside the
 //! device only where it is faster than sampling; else the hardware is stopped when half an image's worth of samples waits, and
 //! the device waits for the decoding: two to three samples a dispatch, and a stop and a start for some hundred of them. An
-//! interval that decoding keeps up with, also when it takes a fifth longer for a while, costs less than that. Another interval is another programming of the
+//! interval that decoding keeps up with costs less than that. Another interval is another programming of the
 //! hardware, so it changes only when it is far off.
 
 use std::time::Duration;
@@ -32,12 +32,11 @@ const WORTH: u64 = 4;
 const OFTEN: u64 = 4_000;
 
 /// Samples that an image holds, for windows of this many dispatches: images are 5 to 30 KB a sample (more with counters of L2
-/// and memory), and are emptied whole.
+/// and memory), and are emptied whole, however few samples came to be in one.
 pub(super) fn samples(dispatches: u32, far: bool) -> u32 {
     match (dispatches, far) {
-        (0..=8, _) => 512,
-        (_, true) => 1024,
-        (_, false) => 2048,
+        (0..=8, _) | (_, true) => 512,
+        (_, false) => 1024,
     }
 }
 
@@ -83,7 +82,7 @@ impl Pace {
     /// Nanoseconds between two samples of which decoding one takes `cost` (`None`: not known yet). Where the hardware is programmed
     /// for another interval that will do, `programmed`, that stays.
     pub(super) fn interval(&self, cost: Option<u64>, programmed: Option<u64>) -> u64 {
-        let keeping_up = (cost.unwrap_or(LIKELY) * 7 / 4).next_multiple_of(STEP);
+        let keeping_up = (cost.unwrap_or(LIKELY) * 3 / 2).next_multiple_of(STEP);
         let wanted = self.interval.max(keeping_up).min(LONGEST);
         programmed.filter(|known| wanted <= known * 3 / 2 && *known < wanted * 4).unwrap_or(wanted)
     }
@@ -138,9 +137,9 @@ mod tests {
             let cost = cost.unwrap_or(LIKELY);
             assert!(beside(150, 1024, interval, Some(cost)), "{interval} ns for {cost}");
         }
-        assert_eq!(pace.interval(Some(22_000), None), 40_000);
+        assert_eq!(pace.interval(Some(22_000), None), 36_000);
         assert_eq!(pace.interval(Some(22_000), Some(48_000)), 48_000, "another programming costs more");
-        assert_eq!(pace.interval(Some(22_000), Some(16_000)), 40_000, "decoding does not keep up");
+        assert_eq!(pace.interval(Some(22_000), Some(16_000)), 36_000, "decoding does not keep up");
         assert_eq!(pace.interval(Some(1_000_000), None), LONGEST);
     }
 
