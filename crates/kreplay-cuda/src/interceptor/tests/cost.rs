@@ -79,6 +79,8 @@ impl Launcher {
 
 fn print(line: &str, launcher: &Launcher, which: usize, window: bool, body: &dyn Fn(&LaunchKernelParams)) {
     let timed = |count, seen| {
+        // So that no launch waits for room in a queue, whatever it costs.
+        launcher.program.interceptor.driver.synchronise_context().expect("the context is well");
         let start = Instant::now();
         launcher.launch(which, count, seen, body);
         start.elapsed() / count
