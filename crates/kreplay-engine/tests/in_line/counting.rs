@@ -139,7 +139,9 @@ fn limits_close_it() {
 #[test]
 fn sampled_windows_are_long_from_the_first_where_switching_is_dear() {
     let counters = InLine { switch: Duration::from_millis(200), ..InLine::default() };
-    let setup = setup_with(counted(&["a"]), counters, Arc::new(EveryKernel), Arc::new(ByPlan));
+    let limits = BatchLimits { time: Duration::MAX, ..BatchLimits::default() };
+    let setup =
+        setup_with(Settings { batch: limits, ..counted(&["a"]) }, counters, Arc::new(EveryKernel), Arc::new(ByPlan));
     for _ in 0..4001 {
         setup.launch(&info(1));
     }
@@ -147,7 +149,8 @@ fn sampled_windows_are_long_from_the_first_where_switching_is_dear() {
     assert_eq!(setup.closings(), [(4000, 0, ClosingReason::Full), (1, 0, ClosingReason::Exit)]);
     let lengths: Vec<u32> =
         setup.counters.take().iter().filter_map(|call| call.strip_prefix("open ")?.parse().ok()).collect();
-    assert_eq!(lengths, [4000, 4000]);
+    // The second follows what the first has cost, which is this machine's affair.
+    assert_eq!((lengths.len(), lengths[0]), (2, 4000));
 }
 
 #[test]
