@@ -16,5 +16,5 @@ mod test_alloc;
 mod test_elf;
 
 pub use interceptor::initialize_injection;
-pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, driver_version, survey};
+pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, driver_version, is_set, survey};
 pub use tables::LoadError;

@@ -51,6 +51,11 @@ pub fn driver_version() -> Result<i32, String> {
     driver.init().and_then(|()| driver.version()).map_err(|error| error.to_string())
 }
 
+/// Whether this is the name of a set. Every chip that counts has what sets hold, or the library tells what it lacks.
+pub fn is_set(name: &str) -> bool {
+    crate::counters::find_set(name).is_some()
+}
+
 /// Looks at driver, devices and CUPTI. Makes a context on each device to ask whether counting is permitted, which takes
 /// some hundred milliseconds.
 pub fn survey() -> Survey {

@@ -35,6 +35,18 @@ pub(crate) trait Backend {
         self.find().problems.into_iter().find(|problem| problem.fatal)
     }
 
+    /// Whether a request needs no check: it holds only what every chip has. What is missing is told by
+    /// [`Backend::missing_at_a_glance`] then.
+    fn needs_no_check(&self, names: &[String]) -> bool {
+        let _ = names;
+        false
+    }
+
+    /// Why no program can be profiled here, as far as that can be said without beginning a driver.
+    fn missing_at_a_glance(&self) -> Option<Problem> {
+        None
+    }
+
     /// Whether it can count without a fence around each kernel (`--fence off`), approximately.
     fn counts_unfenced(&self) -> bool {
         false

@@ -48,6 +48,7 @@ pub(crate) use device::{Availability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use list::list;
 pub(crate) use plan::plan_request;
+pub(crate) use sets::find as find_set;
 
 use kreplay_engine::CountersError;
 use std::sync::{Mutex, MutexGuard, PoisonError};

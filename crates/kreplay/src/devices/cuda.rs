@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kreplay_cuda::{Offline, driver_version, survey};
+use kreplay_cuda::{Offline, driver_version, is_set, survey};
 use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use kreplay_protocol::Device;
 
@@ -53,6 +53,18 @@ impl Backend for Cuda {
 
     fn missing(&self) -> Option<Problem> {
         if gpus().is_empty() { Some(no_gpu()) } else { driver_version().err().map(|why| no_driver(&why)) }
+    }
+
+    fn needs_no_check(&self, names: &[String]) -> bool {
+        names.iter().all(|name| is_set(name))
+    }
+
+    fn missing_at_a_glance(&self) -> Option<Problem> {
+        if gpus().is_empty() {
+            return Some(no_gpu());
+        }
+        let found = LoaderPath::of_environment().find(DRIVER).is_some();
+        (!found).then(|| no_driver(&format!("{DRIVER} is not there")))
     }
 
     fn counts_unfenced(&self) -> bool {
@@ -194,5 +206,18 @@ fn permission(found: &mut Found) {
                 .into(),
             fatal: false,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_metrics_need_a_check() {
+        let needs_none =
+            |names: &[&str]| Cuda.needs_no_check(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert!(needs_none(&[]) && needs_none(&["basic"]) && needs_none(&["memory", "stalls"]));
+        assert!(!needs_none(&["basic", "sm__inst_executed.sum"]) && !needs_none(&["basics"]));
     }
 }

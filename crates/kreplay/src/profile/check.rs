@@ -18,6 +18,13 @@ use crate::error::ExpectedError;
 /// # Errors
 /// As [`run`], in this process.
 pub(super) fn apart(device: DeviceChoice, names: &[String], passes: u32) -> Result<Option<u8>, ExpectedError> {
+    let backend = devices::choose(device);
+    if backend.needs_no_check(names) {
+        return match backend.missing_at_a_glance().filter(|_| device != DeviceChoice::Auto) {
+            Some(problem) => Err(ExpectedError::DeviceMissing { what: problem.what, hint: problem.remedy }),
+            None => Ok(None),
+        };
+    }
     let value = device.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let started = std::env::current_exe().and_then(|command| {
         Command::new(command)
