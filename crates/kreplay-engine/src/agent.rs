@@ -203,8 +203,18 @@ impl ChunkMap {
             }
             index += 1;
             mask = u64::MAX;
+            if marked {
+                index += self.clear_from(index);
+            }
         }
         None
+    }
+
+    /// Words from `index` on that are known to be clear: most of a large map is, and looking at several at once is cheap.
+    fn clear_from(&self, index: usize) -> usize {
+        const AT_ONCE: usize = 16;
+        let words = self.words.get(index..).unwrap_or_default().chunks_exact(AT_ONCE);
+        words.take_while(|words| words.iter().fold(0, |all, word| all | word) == 0).count() * AT_ONCE
     }
 }
 
@@ -351,6 +361,18 @@ mod tests {
         }
         assert_eq!(map.runs().collect::<Vec<_>>(), [(0, 1), (62, 4), (130, 1), (199, 1)]);
         assert_eq!(map.count(), 7);
+    }
+
+    #[test]
+    fn marks_are_found_wherever_they_stand_in_a_large_map() {
+        for marks in
+            [vec![0], vec![63, 64], vec![1023, 1024], vec![1087], vec![5, 2047, 2048, 3000], vec![4095], vec![]]
+        {
+            let mut map = ChunkMap::new(4096);
+            marks.iter().for_each(|mark| map.mark(*mark));
+            let found: Vec<u64> = map.runs().flat_map(|(first, count)| first..first + count).collect();
+            assert_eq!(found, marks);
+        }
     }
 
     #[test]

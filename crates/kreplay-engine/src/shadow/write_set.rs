@@ -2,22 +2,31 @@
 
 use super::Tracked;
 use crate::{Chunk, ChunkMap, Range};
+use std::sync::OnceLock;
+
+/// A run of chunks of a region: its place in the footprint, the first chunk, how many.
+type Run = (usize, (u64, u64));
 
 /// One map a region of the footprint, in its order.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteSet {
     chunk: Chunk,
     maps: Vec<ChunkMap>,
+    /// The runs of all maps, once somebody asked and until something is added. A window asks for each of its passes, and
+    /// looking through the maps of a large footprint takes longer than what is done with the runs.
+    runs: OnceLock<Vec<Run>>,
 }
 
 impl WriteSet {
     /// Nothing written.
     pub(crate) fn empty(regions: &[Tracked], chunk: Chunk) -> Self {
-        Self { chunk, maps: regions.iter().map(|tracked| ChunkMap::new(chunk.count(tracked.range.bytes))).collect() }
+        let maps = regions.iter().map(|tracked| ChunkMap::new(chunk.count(tracked.range.bytes))).collect();
+        Self { chunk, maps, runs: OnceLock::new() }
     }
 
     /// Adds what an answer about the regions `index` found.
     pub(crate) fn add(&mut self, index: &[usize], maps: &[ChunkMap]) {
+        self.runs.take();
         for (index, map) in index.iter().zip(maps) {
             self.maps[*index].unite(map);
         }
@@ -25,6 +34,7 @@ impl WriteSet {
 
     /// Adds a whole region.
     pub(crate) fn add_whole(&mut self, index: usize) {
+        self.runs.take();
         let chunks = self.maps[index].chunks();
         self.maps[index].mark_run(0, chunks);
     }
@@ -34,6 +44,7 @@ impl WriteSet {
         if range.bytes == 0 {
             return;
         }
+        self.runs.take();
         let first = (range.base - base) / self.chunk.bytes();
         let last = (range.end() - 1 - base) / self.chunk.bytes();
         self.maps[index].mark_run(first, last - first + 1);
@@ -51,9 +62,9 @@ impl WriteSet {
 
     /// Runs of chunks as ranges, by region; the last one cut at the region's end.
     pub(crate) fn ranges<'a>(&'a self, regions: &'a [Tracked]) -> impl Iterator<Item = (usize, Range)> + 'a {
-        self.maps.iter().enumerate().flat_map(move |(index, map)| {
-            map.runs().map(move |run| (index, chunk_range(regions[index].range, run, self.chunk)))
-        })
+        let all = || self.maps.iter().enumerate().flat_map(|(index, map)| map.runs().map(move |run| (index, run)));
+        let runs = self.runs.get_or_init(|| all().collect());
+        runs.iter().map(move |(index, run)| (*index, chunk_range(regions[*index].range, *run, self.chunk)))
     }
 
     /// Bytes in whole chunks, cut at the regions' ends.
@@ -115,6 +126,16 @@ mod tests {
         assert_eq!(set.bytes(&regions), 552);
         set.add_range(0, 0x1001, Range::new(0x1100, 2));
         assert_eq!(set.map(0).runs().collect::<Vec<_>>(), [(0, 2), (3, 1)]);
+        let added: Vec<_> = set.ranges(&regions).map(|(_, range)| (range.base, range.bytes)).collect();
+        assert_eq!(added, [(0x1001, 512), (0x1301, 232), (0x8000, 64)], "what was asked before is not told again");
+        let mut first = ChunkMap::new(1);
+        first.mark(0);
+        let mut other = WriteSet::empty(&regions, chunk);
+        assert_eq!(other.bytes(&regions), 0);
+        other.add(&[1], &[first]);
+        assert_eq!(other.bytes(&regions), 64);
+        other.add_whole(0);
+        assert_eq!(other.bytes(&regions), 1064);
         map.mark(2);
         let beyond = set.beyond(&[0], &[map]);
         assert_eq!(first_marked(regions[0].range, &beyond[0], chunk), Some(Range::new(0x1201, 256)));

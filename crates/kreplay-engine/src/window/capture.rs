@@ -46,8 +46,10 @@ impl<A: Agent> Core<A> {
                 self.audit_capture(&compared, &maps);
             }
         }
-        // The snapshot must be whole before anything runs.
-        agent.settle(self.deadline())?;
+        // The snapshot must be whole before anything runs. Where it was so before, nothing is waited for.
+        if !moves.is_empty() || !compared.pairs.is_empty() {
+            agent.settle(self.deadline())?;
+        }
         self.captured = true;
         Ok(())
     }

@@ -17,13 +17,13 @@ impl<A: Agent> Core<A> {
             let whole = self.footprint.select(|tracked| tracked.observed && !(believed && tracked.seen));
             self.commit_whole(&whole, last)?;
             if believed {
-                self.answer_outputs()?;
                 let seen = self.footprint.select(|tracked| tracked.observed && tracked.seen);
+                // Queued before the hashes are waited for, so that the host waits once.
+                self.commit_write_set(&seen.index)?;
+                self.answer_outputs()?;
                 if !before && self.divergence.is_some() {
                     // The last pass wrote something else: its write set is not known.
                     self.commit_whole(&seen, last)?;
-                } else {
-                    self.commit_write_set(&seen.index)?;
                 }
             }
         }
