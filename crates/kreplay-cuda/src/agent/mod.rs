@@ -12,6 +12,7 @@ mod launch;
 mod operations;
 mod passes;
 mod pause;
+mod results;
 mod slots;
 mod streams;
 mod work;

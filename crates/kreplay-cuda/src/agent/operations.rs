@@ -1,12 +1,11 @@
-//! Copy, compare, synchronise and hash: tables up, one launch, results down, without waiting.
+//! Copy, compare, synchronise and hash: tables up, one launch, without waiting.
 
-use super::slots::{Pending, PendingKind, Slot};
+use super::slots::{PendingKind, Slot};
 use super::{CudaAgent, locked};
 use crate::kernels::Table;
 use crate::tables::Function;
-use kreplay_engine::{AgentError, Answer, Chunk, ChunkMap, Move, Pair, Range, Ticket, Towards};
+use kreplay_engine::{AgentError, Chunk, Move, Pair, Range, Ticket, Towards};
 use std::ffi::c_void;
-use std::time::Instant;
 
 /// Up to this many moves go to the driver one by one: a launch with a table costs as much as two of them.
 const FEW_MOVES: usize = 2;
@@ -84,71 +83,9 @@ impl CudaAgent {
         self.observe(self.0.kernels.hash, &table, chunk, chunks * 8, PendingKind::Hashes(chunks))
     }
 
-    pub(super) fn answer_until(&self, ticket: Ticket, deadline: Instant) -> Result<Answer, AgentError> {
-        let _entered = self.enter()?;
-        let pending = locked(&self.0.slots).tickets.remove(&ticket.0);
-        let Some(Pending { slot, offset, kind }) = pending else {
-            return Err(AgentError::Failed { call: "answer", status: "the ticket was answered or settled".into() });
-        };
-        let waited = self.poll(deadline, "a comparison", || self.driver().event_progress(slot.event));
-        if let Err(error) = waited {
-            // The device may still write the slot: it stays away from others until its event has come.
-            locked(&self.0.slots).release_later(slot);
-            return Err(error);
-        }
-        let answer = match kind {
-            PendingKind::Maps(maps) => Answer::Chunks(
-                maps.into_iter()
-                    .map(|(word, chunks)| {
-                        ChunkMap::from_words(slot.words(offset + word * 4, chunks.div_ceil(64)), chunks)
-                    })
-                    .collect(),
-            ),
-            PendingKind::Hashes(count) => Answer::Hashes(slot.words(offset, count)),
-        };
-        locked(&self.0.slots).release(slot);
-        Ok(answer)
-    }
-
-    /// Launches a kernel that fills `bytes` of results.
-    fn observe(
-        &self,
-        kernel: Function,
-        table: &Table,
-        chunk: Chunk,
-        bytes: u64,
-        kind: PendingKind,
-    ) -> Result<Ticket, AgentError> {
-        let (mut slot, offset) = self.upload(table, bytes)?;
-        let launched = if table.tiles() == 0 {
-            Ok(())
-        } else {
-            self.launch_over(kernel, table, slot.device, Some((chunk.bytes().trailing_zeros(), slot.device + offset)))
-        };
-        let driver = self.driver();
-        let marked = launched.and_then(|()| {
-            driver
-                .copy(slot.pinned + offset, slot.device + offset, bytes, self.stream())
-                .and_then(|()| slot.mark(driver, self.stream()))
-                .map_err(|error| self.error(error))
-        });
-        // The results are zeroed behind the event, for the next use, while the host looks at them.
-        if marked.is_ok() && driver.set_bytes(slot.device + offset, 0, bytes, self.stream()).is_ok() {
-            slot.zeroes = (offset, bytes);
-        }
-        let mut slots = locked(&self.0.slots);
-        match marked {
-            Ok(()) => Ok(Ticket(slots.ticket(Pending { slot, offset, kind }))),
-            Err(error) => {
-                slots.release_later(slot);
-                Err(error)
-            }
-        }
-    }
-
     /// A slot with the table on the device and `result` zeroed bytes behind it; gives their offset too. What the slot
     /// holds from its last use is not sent again.
-    fn upload(&self, table: &Table, result: u64) -> Result<(Slot, u64), AgentError> {
+    pub(super) fn upload(&self, table: &Table, result: u64) -> Result<(Slot, u64), AgentError> {
         let driver = self.driver();
         let entries = table.bytes();
         let offset = (entries.len() as u64).next_multiple_of(256);

@@ -1,5 +1,6 @@
 //! Buffers for tables that go to the device and results that come back. They are kept and used again.
 
+use super::results::Results;
 use crate::tables::{CudaError, Driver, Event, Progress, Stream};
 use std::collections::HashMap;
 
@@ -23,9 +24,10 @@ pub(super) struct Slot {
 /// What a ticket waits for.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub(super) slot: Slot,
-    /// Where the results begin in the pinned buffer.
-    pub(super) offset: u64,
+    /// Which results.
+    pub(super) results: u64,
+    /// Which launch's among them, from 0.
+    pub(super) place: u64,
     pub(super) kind: PendingKind,
 }
 
@@ -45,14 +47,23 @@ pub(super) struct Slots {
     /// Used by work that has no ticket.
     busy: Vec<Slot>,
     pub(super) tickets: HashMap<u64, Pending>,
-    next_ticket: u64,
+    /// Results on their way, by number.
+    pub(super) results: HashMap<u64, Results>,
+    /// Those that further launches may join.
+    pub(super) open: Option<u64>,
+    next_number: u64,
+    /// Slots so far.
+    made: usize,
 }
 
 const LEAST_BYTES: u64 = 256 << 10;
 
+/// So many slots keep what they hold: a window compares both ways, hashes and copies, and the next one is often alike.
+const ENOUGH: usize = 8;
+
 impl Slots {
-    /// A slot of at least `bytes`: the smallest free one, one whose work has ended, or a new one.
-    /// One that holds `table` already is taken first.
+    /// A slot of at least `bytes`: one that holds `table` already; else, once there are enough for the tables of a window,
+    /// the smallest free one, of those the one whose last use is longest ago; else a new one.
     pub(super) fn acquire(&mut self, driver: &Driver, bytes: u64, table: &[u8]) -> Result<Slot, CudaError> {
         let mut at = 0;
         while at < self.busy.len() {
@@ -63,12 +74,14 @@ impl Slots {
         }
         let same = self.free.iter().position(|slot| slot.bytes >= bytes && slot.table == table);
         if let Some(same) = same {
-            return Ok(self.free.swap_remove(same));
+            return Ok(self.free.remove(same));
         }
+        // The first of equals: they stand in the order in which they came free.
         let best =
             (0..self.free.len()).filter(|at| self.free[*at].bytes >= bytes).min_by_key(|at| self.free[*at].bytes);
-        if let Some(best) = best {
-            return Ok(self.free.swap_remove(best));
+        let enough = bytes > LEAST_BYTES || self.made >= ENOUGH;
+        if let Some(best) = best.filter(|_| enough) {
+            return Ok(self.free.remove(best));
         }
         let bytes = bytes.next_power_of_two().max(LEAST_BYTES);
         let event = driver.create_event(false)?;
@@ -77,6 +90,7 @@ impl Slots {
             drop(driver.free(device));
             drop(driver.destroy_event(event));
         })?;
+        self.made += 1;
         Ok(Slot { device, pinned, bytes, event, table: Vec::new(), zeroes: (0, 0) })
     }
 
@@ -92,15 +106,23 @@ impl Slots {
 
     /// A number for results that are on their way.
     pub(super) fn ticket(&mut self, pending: Pending) -> u64 {
-        self.next_ticket += 1;
-        self.tickets.insert(self.next_ticket, pending);
-        self.next_ticket
+        let number = self.number();
+        self.tickets.insert(number, pending);
+        number
+    }
+
+    /// A number that nothing else has.
+    pub(super) fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
     }
 
     /// Everything asked for is done: tickets that nobody asked about are dropped.
     pub(super) fn settled(&mut self) {
         self.free.append(&mut self.busy);
-        self.free.extend(self.tickets.drain().map(|(_, pending)| pending.slot));
+        self.tickets.clear();
+        self.open = None;
+        self.free.extend(self.results.drain().map(|(_, results)| results.slot));
     }
 }
 

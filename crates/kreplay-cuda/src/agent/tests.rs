@@ -275,6 +275,56 @@ fn a_ticket_is_answered_once_and_settling_drops_it() {
     assert!(agent.answer(dropped, soon()).is_err());
 }
 
+/// Hashes of one table are brought to the host together. Each is of memory as it was when it was asked for, in whatever
+/// order they are answered, and also where others were never asked about.
+fn check_shared_hashes(agent: &CudaAgent) {
+    let bytes = 20_000;
+    let buffer = Buffer::new(agent, Tier::Device, &noise(bytes, 1));
+    let other = Buffer::new(agent, Tier::Device, &noise(bytes, 2));
+    let chunk = Chunk::DEFAULT;
+    let ranges = [Range::new(buffer.base, 9000), Range::new(buffer.base + 9000, bytes as u64 - 9000)];
+    let pair = Pair { memory: buffer.base, shadow: other.base, bytes: bytes as u64 };
+    let contents: Vec<Vec<u8>> = (10..30).map(|seed| noise(bytes, seed)).collect();
+    let sources: Vec<Buffer<'_>> = contents.iter().map(|content| Buffer::new(agent, Tier::Device, content)).collect();
+    let expected = |content: &[u8]| -> Vec<u64> {
+        let (first, second) = content.split_at(9000);
+        [first, second].iter().flat_map(|part| part.chunks(chunk.bytes() as usize).map(fake::hash)).collect()
+    };
+    let ask = |source: &Buffer<'_>| {
+        let fill = Move { to: buffer.base, from: source.base, bytes: bytes as u64 };
+        agent.copy(&[fill]).expect("copied");
+        agent.hash(&ranges, chunk).expect("asked")
+    };
+    for asked in [1, 4, 20] {
+        let mut tickets: Vec<_> = sources[..asked].iter().map(|source| Some(ask(source))).collect();
+        let compared = agent.compare(&[pair], chunk).expect("asked");
+        // The last one first; what is asked for after that joins nobody.
+        for at in (0..asked).rev() {
+            let late = ask(&sources[at]);
+            for ticket in [tickets[at].take().expect("asked"), late] {
+                let Answer::Hashes(found) = agent.answer(ticket, soon()).expect("answered") else { panic!("hashes") };
+                assert_eq!(found, expected(&contents[at]), "{at} of {asked}");
+            }
+        }
+        assert_eq!(maps(agent.answer(compared, soon()).expect("answered"))[0].count(), chunk.count(bytes as u64));
+        let dropped: Vec<_> = sources[..asked].iter().map(ask).collect();
+        agent.settle(soon()).expect("settled");
+        dropped.into_iter().for_each(|ticket| assert!(agent.answer(ticket, soon()).is_err()));
+    }
+}
+
+#[test]
+fn hashes_that_share_a_slot_are_those_of_their_time() {
+    check_shared_hashes(&fake_agent());
+}
+
+#[test]
+fn hashes_that_share_a_slot_are_those_of_their_time_on_a_gpu() {
+    if let Some(agent) = gpu_agent() {
+        check_shared_hashes(&agent);
+    }
+}
+
 #[test]
 fn recorded_launches_pass_the_same_arguments_in_both_forms() {
     use crate::fake::add_kernel;

@@ -15,7 +15,7 @@ pub(crate) use pools::{
 
 use crate::tables::{Driver, DriverTable};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -72,6 +72,7 @@ pub(crate) fn add_kernel(name: &str, parameters: &[(usize, usize)], kernel: Kern
 
 thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
+    static BY_NAME: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
     static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
 }
 
@@ -85,9 +86,15 @@ pub(crate) fn calls() -> u64 {
     CALLS.with(Cell::get)
 }
 
+/// Calls of the driver by this thread since this was last asked, by function.
+pub(crate) fn take_calls() -> BTreeMap<&'static str, u64> {
+    BY_NAME.take()
+}
+
 /// A status that a test asked for.
-pub(super) fn scripted(function: &str) -> Option<i32> {
+pub(super) fn scripted(function: &'static str) -> Option<i32> {
     CALLS.with(|calls| calls.set(calls.get() + 1));
+    BY_NAME.with(|by_name| *by_name.borrow_mut().entry(function).or_default() += 1);
     SCRIPTED.with(|scripted| {
         let mut scripted = scripted.borrow_mut();
         let statuses = scripted.get_mut(function)?;

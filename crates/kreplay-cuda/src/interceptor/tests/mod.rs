@@ -11,6 +11,7 @@ mod memory;
 mod operations;
 mod pools;
 mod unselected;
+mod window_calls;
 
 use super::*;
 use crate::fake::{self, add_kernel, fake_driver};
