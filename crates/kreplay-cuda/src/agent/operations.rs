@@ -16,6 +16,15 @@ const LARGE_MOVE: u64 = 4 << 20;
 /// Results up to this size are zeroed by going up with the table; larger ones by a memset.
 const SMALL_RESULT: u64 = 64 << 10;
 
+/// A slot whose table is on the device, or on its way.
+pub(super) struct Uploaded {
+    pub(super) slot: Slot,
+    /// What is behind the table for results: where it begins, and its bytes.
+    pub(super) area: (u64, u64),
+    /// Where in that are zeroes, likewise.
+    pub(super) zeroes: (u64, u64),
+}
+
 impl CudaAgent {
     pub(super) fn copy_moves(&self, moves: &[Move]) -> Result<(), AgentError> {
         let _entered = self.enter()?;
@@ -40,7 +49,7 @@ impl CudaAgent {
         if table.tiles() == 0 {
             return Ok(());
         }
-        let (slot, _) = self.upload(&table, 0)?;
+        let Uploaded { slot, .. } = self.upload(&table, 0, 0)?;
         let launched = self.launch_over(self.0.kernels.copy, &table, slot.device, None);
         let marked = launched.and_then(|()| slot.mark(self.driver(), self.stream()).map_err(|error| self.error(error)));
         locked(&self.0.slots).release_later(slot);
@@ -83,35 +92,38 @@ impl CudaAgent {
         self.observe(self.0.kernels.hash, &table, chunk, chunks * 8, PendingKind::Hashes(chunks))
     }
 
-    /// A slot with the table on the device and `result` zeroed bytes behind it; gives their offset too. What the slot
+    /// Brings a table to the device, with `result` bytes behind it of which `least` or more in a row are zeroes. What a slot
     /// holds from its last use is not sent again.
-    pub(super) fn upload(&self, table: &Table, result: u64) -> Result<(Slot, u64), AgentError> {
+    pub(super) fn upload(&self, table: &Table, result: u64, least: u64) -> Result<Uploaded, AgentError> {
         let driver = self.driver();
         let entries = table.bytes();
-        let offset = (entries.len() as u64).next_multiple_of(256);
-        let acquired = locked(&self.0.slots).acquire(driver, offset + result.max(8), entries);
+        let area = ((entries.len() as u64).next_multiple_of(256), result);
+        let acquired = locked(&self.0.slots).acquire(driver, area.0 + result.max(8), entries);
         let mut slot = acquired.map_err(|error| self.error(error))?;
         let known = slot.table == entries;
-        let zeroed = result == 0 || (slot.zeroes.0 == offset && slot.zeroes.1 >= result);
-        slot.zeroes = (0, 0);
+        let zeroes = std::mem::take(&mut slot.zeroes);
+        let inside = zeroes.0 >= area.0 && zeroes.0 + zeroes.1 <= area.0 + result;
+        if known && (result == 0 || inside && zeroes.1 >= least) {
+            let zeroes = if result == 0 { area } else { zeroes };
+            return Ok(Uploaded { slot, area, zeroes });
+        }
         let mut queued = Ok(());
+        let mut clear = known;
         if !known {
             slot.write(0, entries);
             slot.table = entries.to_vec();
-            let small = result <= SMALL_RESULT;
-            if small {
-                slot.zero(entries.len() as u64, offset - entries.len() as u64 + result);
+            clear = result > SMALL_RESULT;
+            if !clear {
+                slot.zero(entries.len() as u64, area.0 - entries.len() as u64 + result);
             }
-            let up = if small { offset + result } else { entries.len() as u64 };
+            let up = if clear { entries.len() as u64 } else { area.0 + result };
             queued = driver.copy(slot.device, slot.pinned, up, self.stream());
-            if queued.is_ok() && !small {
-                queued = driver.set_bytes(slot.device + offset, 0, result, self.stream());
-            }
-        } else if !zeroed {
-            queued = driver.set_bytes(slot.device + offset, 0, result, self.stream());
+        }
+        if queued.is_ok() && clear {
+            queued = driver.set_bytes(slot.device + area.0, 0, result, self.stream());
         }
         match queued {
-            Ok(()) => Ok((slot, offset)),
+            Ok(()) => Ok(Uploaded { slot, area, zeroes: area }),
             Err(error) => {
                 slot.table.clear();
                 locked(&self.0.slots).release_later(slot);

@@ -3,6 +3,7 @@
 //! Hashes are asked for after every pass and looked at once, at the end of the passes. Their launches over one table share
 //! a slot; when the first of them is asked about, one copy brings all that came so far.
 
+use super::operations::Uploaded;
 use super::slots::{Pending, PendingKind, Slot};
 use super::{CudaAgent, locked};
 use crate::kernels::Table;
@@ -10,8 +11,8 @@ use crate::tables::{Function, Progress};
 use kreplay_engine::{AgentError, Answer, Chunk, ChunkMap, Ticket};
 use std::time::Instant;
 
-/// Launches whose hashes share a slot, where they are small.
-const MOST_SHARED: u64 = 8;
+/// Launches whose hashes share a slot, where they are small: those of a few windows, so that zeroing is seldom.
+const MOST_SHARED: u64 = 16;
 
 /// Bytes of hashes that share a slot.
 const MOST_SHARED_BYTES: u64 = 32 << 10;
@@ -20,6 +21,8 @@ const MOST_SHARED_BYTES: u64 = 32 << 10;
 #[derive(Debug)]
 pub(super) struct Results {
     pub(super) slot: Slot,
+    /// What results may lie in: where it begins, and its bytes. It is zeroed as a whole.
+    area: (u64, u64),
     /// Where the first launch's begin.
     offset: u64,
     /// Bytes of one launch's.
@@ -61,9 +64,10 @@ impl CudaAgent {
             Some(joined) => joined,
             None => {
                 let room = if shared { (MOST_SHARED_BYTES / bytes.max(8)).clamp(1, MOST_SHARED) } else { 1 };
-                let (slot, offset) = self.upload(table, bytes * room)?;
+                let Uploaded { slot, area, zeroes } = self.upload(table, bytes * room, bytes)?;
+                let (offset, room) = (zeroes.0, zeroes.1.checked_div(bytes).unwrap_or(room));
                 let results =
-                    Results { slot, offset, bytes, chunk, room, begun: 0, down: false, came: false, waiting: 0 };
+                    Results { slot, area, offset, bytes, chunk, room, begun: 0, down: false, came: false, waiting: 0 };
                 (locked(&self.0.slots).number(), results)
             }
         };
@@ -86,19 +90,22 @@ impl CudaAgent {
         asked.map(|()| Ticket(slots.ticket(Pending { results: number, place, kind })))
     }
 
-    /// Queues the copy of results to the host. They are zeroed behind the event, for the next use, while the host looks at
-    /// them.
+    /// Queues the copy of results to the host. Where as many more do not fit behind them, all is zeroed behind the event, for
+    /// the next use, while the host looks at them.
     fn bring_down(&self, results: &mut Results) -> Result<(), AgentError> {
-        let Results { slot, offset, bytes, room, begun, .. } = results;
+        let Results { slot, area, offset, bytes, room, begun, .. } = results;
         let (driver, used) = (self.driver(), *bytes * *begun);
         driver
             .copy(slot.pinned + *offset, slot.device + *offset, used, self.stream())
             .and_then(|()| slot.mark(driver, self.stream()))
             .map_err(|error| self.error(error))?;
-        if driver.set_bytes(slot.device + *offset, 0, used, self.stream()).is_ok() {
-            slot.zeroes = (*offset, *bytes * *room);
-        }
         results.down = true;
+        let left = room.saturating_sub(*begun);
+        if left >= *begun {
+            slot.zeroes = (*offset + used, *bytes * left);
+        } else if driver.set_bytes(slot.device + area.0, 0, area.1, self.stream()).is_ok() {
+            slot.zeroes = *area;
+        }
         Ok(())
     }
 
