@@ -8,7 +8,7 @@ OUT/raw.log (every command with what it printed, long outputs shortened). Every 
 
     kernels.py    kernel_pass 45, batch_pass 46, unselected_launch 9, recording 7, large 90, inline 7
     memory.py     memory_engine 42, footprint_slope 60, amplification 5
-    programs.py   training_step 106, training_script 170, graph_inference 40
+    programs.py   training_step 106, training_script 155, graph_inference 40
     values.py     values 9, kinds 50
 
 Without parts all of them run: about 11 minutes and 40 s of compiling.
