@@ -1,6 +1,6 @@
 //! Metrics that one sampling pass counts.
 
-use super::formula::Formula;
+use super::formula::{Formula, MARKERS};
 use crate::counters::host::{ConfigImage, Names};
 use std::sync::Arc;
 
@@ -40,10 +40,11 @@ impl SampleGroup {
         self.terms.iter().any(|term| is_far(term))
     }
 
-    /// Whether nothing but the marker needs to be read of a sample in which that stood still: what only multiprocessors count
-    /// stands still too then, unless it counts time.
+    /// Whether nothing but the marker needs to be read of a sample in which that stood still. While no multiprocessor was active
+    /// what only they count stands still too, unless it counts time; but active they may be without an instruction.
     pub(super) fn rests_with_marker(&self) -> bool {
-        self.terms.iter().all(|term| !is_far(term) && !term.contains("elapsed"))
+        self.terms.first().is_some_and(|marker| **marker == *MARKERS[0])
+            && self.terms.iter().all(|term| !is_far(term) && !term.contains("elapsed"))
     }
 
     /// Where a term stands.
@@ -66,4 +67,22 @@ pub(crate) fn terms(asked: &[Asked], marker: &str) -> Vec<Arc<str>> {
         }
     }
     terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_sample_is_read_whole_where_something_may_count_in_it() {
+        let rests = |metric: &str, marker: &str| {
+            let asked = (Arc::from(metric), Formula::of(metric).expect("it is sampled"));
+            let config = ConfigImage { bytes: Arc::new([]), passes: 1 };
+            SampleGroup::new(&[asked], marker, config).rests_with_marker()
+        };
+        let [active, executed] = MARKERS;
+        assert!(rests("sm__inst_executed.sum", active) && rests("l1tex__t_bytes.sum", active));
+        assert!(!rests("sm__inst_executed.sum", executed), "warps may be there that execute nothing");
+        assert!(!rests("lts__t_sectors.sum", active) && !rests("dram__bytes_read.sum", active));
+    }
 }
