@@ -4,7 +4,7 @@
 mod support;
 
 use kreplay_engine::conformance::{Kernel, Log, MemoryRig, Rig, World};
-use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
+use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent, Work};
 use kreplay_engine::{
     ByPlan, Capabilities, Decision, Decline, Engine, EveryKernel, Filter, KernelInfo, LastPass, ModuleVariable,
     Outcome, Process, Range, Region, RegionKind, RestoreMode, Settings, ShadowMode, VerifyMode, Writers,
@@ -52,6 +52,52 @@ fn invariant_1_what_another_writer_put_there_between_windows_is_not_lost() {
             world.launch(&Kernel::Add { at: Range::new(shared.base + 4096 + 512, 256), value: 1 });
         }
         world.check("twenty foreign writes");
+    }
+}
+
+/// A pass writes something else than pass 0 did, and elsewhere, long after the audits of trusted windows. Once that is
+/// known, neither the program's own pass nor the next window builds on what was not looked at.
+#[test]
+fn invariant_1_what_divergent_passes_wrote_elsewhere_is_undone_or_kept_in_trusted_windows() {
+    const PASSES: u32 = 4;
+    const WINDOWS: u32 = 12;
+    for escaping in [1, 2, PASSES - 1] {
+        let agent = MemoryAgent::builder(0).build();
+        let log = Log::new();
+        let settings = Settings { shadow: ShadowMode::Trusted, ..settings(PASSES) };
+        let process = Process::new(settings, Arc::new(EveryKernel), Arc::new(ByPlan), log.clone());
+        let engine = Engine::new(Arc::clone(&agent), None, process).expect("nothing is asked for");
+        let (at, elsewhere) = (allocate(&agent, &engine, 8192), allocate(&agent, &engine, 8192));
+        let read = |address| agent.with_memory(|memory| memory.load(address));
+        let before = read(elsewhere.base);
+        let runs = Arc::new(AtomicU32::new(0));
+        let divergent = Work::new(move |memory| {
+            let sum = memory.load(at.base) + 1;
+            memory.store(at.base, sum);
+            let run = runs.fetch_add(1, Ordering::Relaxed);
+            if run / PASSES != WINDOWS - 1 {
+                return;
+            }
+            // In the last of the windows pass 1 and the program's own differ, and one writes elsewhere.
+            let pass = run % PASSES;
+            if pass == 1 || pass == escaping {
+                memory.store(at.base + 8, 7 + pass);
+            }
+            if pass == escaping {
+                memory.store(elsewhere.base, 77);
+            }
+        });
+        for _ in 0..WINDOWS {
+            launch(&engine, &info(1), 0, &divergent).expect("a window");
+        }
+        let divergence = log.last_dispatch().divergence.expect("it is reported");
+        assert_eq!((divergence.pass, divergence.range), (Some(1), Range::new(at.base, 4096)));
+        let expected = if escaping == PASSES - 1 { 77 } else { before };
+        assert_eq!(read(elsewhere.base), expected, "pass {escaping} wrote elsewhere");
+        assert!(log.warnings().contains(&"trust_off"));
+        // The next window writes beside it, in the same chunk.
+        launch(&engine, &info(2), 0, &add(Range::new(elsewhere.base + 8, 4), 1)).expect("a window");
+        assert_eq!(read(elsewhere.base), expected, "pass {escaping}, after the next window");
     }
 }
 

@@ -13,17 +13,16 @@ impl<A: Agent> Core<A> {
         self.bytes.compared += self.outputs.hash(&*agent, last, self.chunk())?;
         if self.method == Method::Observed {
             let believed = self.belief == Belief::Shadow && self.engine.process.settings.verify != VerifyMode::All;
-            let before = self.divergence.is_some();
             let whole = self.footprint.select(|tracked| tracked.observed && !(believed && tracked.seen));
-            self.commit_whole(&whole, last)?;
+            self.commit_whole(&whole, last, self.belief == Belief::Audit)?;
             if believed {
                 let seen = self.footprint.select(|tracked| tracked.observed && tracked.seen);
                 // Queued before the hashes are waited for, so that the host waits once.
                 self.commit_write_set(&seen.index)?;
                 self.answer_outputs()?;
-                if !before && self.divergence.is_some() {
-                    // The last pass wrote something else: its write set is not known.
-                    self.commit_whole(&seen, last)?;
+                if self.divergence.is_some() {
+                    // This pass or another wrote something else: its write set is not known.
+                    self.commit_whole(&seen, last, true)?;
                 }
             }
         }
@@ -34,7 +33,8 @@ impl<A: Agent> Core<A> {
         Ok(())
     }
 
-    fn commit_whole(&mut self, selected: &Selected, last: u32) -> Result<(), AgentError> {
+    /// Makes the shadow of all of these regions equal to memory. `trusted`: an escape ends the trust in what was not compared.
+    fn commit_whole(&mut self, selected: &Selected, last: u32, trusted: bool) -> Result<(), AgentError> {
         if selected.pairs.is_empty() {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl<A: Agent> Core<A> {
         self.answer_outputs()?;
         let maps = self.chunks(ticket, selected)?;
         let escaped = self.escapes(&selected.index, &maps, Some(last));
-        if escaped.is_some() && self.belief == Belief::Audit {
+        if escaped.is_some() && trusted {
             self.distrust("the last pass wrote outside of what pass 0 wrote".into());
         }
         self.diverged(escaped);

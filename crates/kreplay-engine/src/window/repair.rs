@@ -2,7 +2,7 @@
 
 use super::core::{Core, Method};
 use crate::engine::Belief;
-use crate::shadow::marked_bytes;
+use crate::shadow::{Selected, marked_bytes};
 use crate::{Agent, AgentError, Move, Range, Towards};
 use std::sync::atomic::Ordering;
 
@@ -47,26 +47,39 @@ impl<A: Agent> Core<A> {
             copied.retain(|(index, _)| compared.index.binary_search(index).is_err());
             self.copy_back(&copied)?;
             self.lap(|phases| &mut phases.restore);
-            if !compared.pairs.is_empty() {
-                let ticket = agent.synchronise(&compared.pairs, self.chunk(), Towards::Memory)?;
-                self.answer_outputs()?;
-                let maps = self.chunks(ticket, &compared)?;
-                let escaped = self.escapes(&compared.index, &maps, pass);
-                if escaped.is_some() && self.belief == Belief::Audit {
-                    self.distrust("a pass wrote outside of what pass 0 wrote".into());
-                }
-                self.diverged(escaped);
-                for (index, map) in compared.index.iter().zip(&maps) {
-                    let tracked = &self.footprint.all()[*index];
-                    let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
-                    self.count_restored(tier, bytes);
-                }
+            self.repair_whole(&compared, pass, self.belief == Belief::Audit)?;
+            self.answer_outputs()?;
+            if believed && self.divergence.is_some() {
+                // Some pass wrote something else, and what it wrote outside of the write set is not known.
+                let seen = self.footprint.select(|tracked| !full && tracked.observed && tracked.seen);
+                self.repair_whole(&seen, pass, true)?;
             }
         }
         self.answer_outputs()?;
         agent.settle(self.deadline())?;
         self.dirty = false;
         self.lap(|phases| &mut phases.verify);
+        Ok(())
+    }
+
+    /// Makes all of these regions equal to the snapshot. `trusted`: an escape ends the trust in what was not compared.
+    fn repair_whole(&mut self, selected: &Selected, pass: Option<u32>, trusted: bool) -> Result<(), AgentError> {
+        if selected.pairs.is_empty() {
+            return Ok(());
+        }
+        let ticket = self.engine.agent.synchronise(&selected.pairs, self.chunk(), Towards::Memory)?;
+        self.answer_outputs()?;
+        let maps = self.chunks(ticket, selected)?;
+        let escaped = self.escapes(&selected.index, &maps, pass);
+        if escaped.is_some() && trusted {
+            self.distrust("a pass wrote outside of what pass 0 wrote".into());
+        }
+        self.diverged(escaped);
+        for (index, map) in selected.index.iter().zip(&maps) {
+            let tracked = &self.footprint.all()[*index];
+            let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
+            self.count_restored(tier, bytes);
+        }
         Ok(())
     }
 
