@@ -44,7 +44,7 @@ impl SampleGroup {
     /// what only they count stands still too, unless it counts time; but active they may be without an instruction.
     pub(super) fn rests_with_marker(&self) -> bool {
         self.terms.first().is_some_and(|marker| **marker == *MARKERS[0])
-            && self.terms.iter().all(|term| !is_far(term) && !term.contains("elapsed"))
+            && self.terms.iter().all(|term| is_near(term) && !term.contains("elapsed"))
     }
 
     /// Where a term stands.
@@ -56,6 +56,11 @@ impl SampleGroup {
 /// Whether a metric counts L2 or memory.
 pub(crate) fn is_far(metric: &str) -> bool {
     metric.starts_with("lts__") || metric.starts_with("dram__")
+}
+
+/// Whether a metric counts within the multiprocessors.
+fn is_near(metric: &str) -> bool {
+    ["sm__", "smsp__", "l1tex__"].iter().any(|unit| metric.starts_with(unit))
 }
 
 /// What must be programmed for these metrics: the marker first, each term once.
