@@ -22,8 +22,9 @@ impl<A: Agent> Core<A> {
                 let maps = self.chunks(ticket, &observed)?;
                 self.restored.add(&observed.index, &maps);
             }
+            self.bytes.write_set = self.restored.bytes(self.footprint.all());
+            // With its runs, which were looked for just now.
             self.written = self.restored.clone();
-            self.bytes.write_set = self.written.bytes(self.footprint.all());
         }
         if self.engine.process.settings.verify != VerifyMode::Off && self.engine.description.capabilities.observe {
             let ranges = self.footprint.ranges(&self.restored);
