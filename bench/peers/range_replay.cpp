@@ -4,29 +4,16 @@
 // Stop, and nothing is put back, so only the counting is measured; the first Start, which prepares the hardware once, is
 // printed apart and counted as the others' mean.
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
-#include <cuda.h>
-#include <cuda_runtime.h>
-#include <cupti_profiler_host.h>
-#include <cupti_profiler_target.h>
-#include <cupti_range_profiler.h>
-#include <cupti_target.h>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include "range_session.hpp"
 
-#define CUPTI(call)                                                                          \
-    do {                                                                                     \
-        CUptiResult status_ = (call);                                                        \
-        if (status_ != CUPTI_SUCCESS) std::fprintf(stderr, "%s: %d\n", #call, status_), std::exit(2); \
-    } while (0)
+#include <cuda_runtime.h>
+#include <chrono>
+
 #define CUDA(call)                                                                           \
     do {                                                                                     \
         cudaError_t status_ = (call);                                                        \
         if (status_) std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_)), std::exit(2); \
     } while (0)
-#define PARAMS(type, name) type name = {type##_STRUCT_SIZE}
 
 __global__ void step(unsigned* data, size_t count) {
     for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
@@ -42,83 +29,17 @@ int main(int argc, char** argv) {
     bool user = argc == 6 && std::string(argv[5]) == "user";
     size_t resident = size_t(std::atoll(argv[1])) << 20, written = size_t(std::atoll(argv[3])) << 10;
     int dispatches = std::atoi(argv[2]);
-    std::vector<std::string> names;
-    for (std::string rest = argv[4]; !rest.empty();) {
-        size_t comma = rest.find(',');
-        names.push_back(rest.substr(0, comma));
-        rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
-    }
-    std::vector<const char*> metrics;
-    for (auto& name : names) metrics.push_back(name.c_str());
     unsigned *ballast, *data;
     if (resident) CUDA(cudaMalloc(&ballast, resident));
     CUDA(cudaMalloc(&data, written));
     CUDA(cudaMemset(data, 3, written));
     CUcontext context;
     cuCtxGetCurrent(&context);
-    PARAMS(CUpti_Profiler_Initialize_Params, init);
-    CUPTI(cuptiProfilerInitialize(&init));
-    PARAMS(CUpti_Device_GetChipName_Params, chip);
-    CUPTI(cuptiDeviceGetChipName(&chip));
-    PARAMS(CUpti_Profiler_GetCounterAvailability_Params, available);
-    available.ctx = context;
-    CUPTI(cuptiProfilerGetCounterAvailability(&available));
-    std::vector<uint8_t> availability(available.counterAvailabilityImageSize);
-    available.pCounterAvailabilityImage = availability.data();
-    CUPTI(cuptiProfilerGetCounterAvailability(&available));
-    PARAMS(CUpti_Profiler_Host_Initialize_Params, host);
-    host.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    host.pChipName = chip.pChipName;
-    host.pCounterAvailabilityImage = availability.data();
-    CUPTI(cuptiProfilerHostInitialize(&host));
-    PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-    add.pHostObject = host.pHostObject;
-    add.ppMetricNames = metrics.data();
-    add.numMetrics = metrics.size();
-    CUPTI(cuptiProfilerHostConfigAddMetrics(&add));
-    PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
-    size.pHostObject = host.pHostObject;
-    CUPTI(cuptiProfilerHostGetConfigImageSize(&size));
-    std::vector<uint8_t> config(size.configImageSize);
-    PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, get);
-    get.pHostObject = host.pHostObject;
-    get.configImageSize = config.size();
-    get.pConfigImage = config.data();
-    CUPTI(cuptiProfilerHostGetConfigImage(&get));
-    PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
-    passes.configImageSize = config.size();
-    passes.pConfigImage = config.data();
-    CUPTI(cuptiProfilerHostGetNumOfPasses(&passes));
-    PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
-    enable.ctx = context;
-    CUPTI(cuptiRangeProfilerEnable(&enable));
-    auto* object = enable.pRangeProfilerObject;
-    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, bytes);
-    bytes.pRangeProfilerObject = object;
-    bytes.pMetricNames = metrics.data();
-    bytes.numMetrics = metrics.size();
-    bytes.maxNumOfRanges = dispatches;
-    bytes.maxNumRangeTreeNodes = dispatches;
-    CUPTI(cuptiRangeProfilerGetCounterDataSize(&bytes));
-    std::vector<uint8_t> image(bytes.counterDataSize);
-    PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, empty);
-    empty.pRangeProfilerObject = object;
-    empty.counterDataSize = image.size();
-    empty.pCounterData = image.data();
-    CUPTI(cuptiRangeProfilerCounterDataImageInitialize(&empty));
-    PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
-    set.pRangeProfilerObject = object;
-    set.configSize = config.size();
-    set.pConfig = config.data();
-    set.counterDataImageSize = image.size();
-    set.pCounterDataImage = image.data();
-    set.range = CUPTI_AutoRange;
-    set.replayMode = user ? CUPTI_UserReplay : CUPTI_KernelReplay;
-    set.maxRangesPerPass = dispatches;
-    set.numNestingLevels = 1;
-    set.minNestingLevel = 1;
-    set.targetNestingLevel = 1;
-    CUPTI(cuptiRangeProfilerSetConfig(&set));
+    RangeSession session;
+    session.open(context, argv[4], dispatches, user ? CUPTI_UserReplay : CUPTI_KernelReplay);
+    auto& metrics = session.metrics;
+    auto& image = session.image;
+    auto* object = session.object;
     PARAMS(CUpti_RangeProfiler_Start_Params, start);
     start.pRangeProfilerObject = object;
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
@@ -159,16 +80,16 @@ int main(int argc, char** argv) {
     info.pCounterDataImage = image.data();
     info.counterDataImageSize = image.size();
     CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
-    std::printf("passes %zu ranges %zu loop %.3f ms first start %.3f ms\n", passes.numOfPasses, info.numTotalRanges, ms, first);
+    std::printf("passes %zu ranges %zu loop %.3f ms first start %.3f ms\n", session.passes, info.numTotalRanges, ms, first);
     std::vector<double> values(metrics.size());
     PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, evaluate);
-    evaluate.pHostObject = host.pHostObject;
+    evaluate.pHostObject = session.host;
     evaluate.pCounterDataImage = image.data();
     evaluate.counterDataImageSize = image.size();
     evaluate.ppMetricNames = metrics.data();
     evaluate.numMetrics = metrics.size();
     evaluate.pMetricValues = values.data();
     CUPTI(cuptiProfilerHostEvaluateToGpuValues(&evaluate));
-    for (size_t i = 0; i < names.size(); i++) std::printf("value %s %.17g\n", names[i].c_str(), values[i]);
+    for (size_t i = 0; i < metrics.size(); i++) std::printf("value %s %.17g\n", metrics[i], values[i]);
     return int(info.numTotalRanges) != dispatches;
 }

@@ -193,10 +193,10 @@ impl Counters for CudaCounters {
             planned = self.usable(planned);
         }
         let ranges = Ranges::open(Arc::clone(&planned), dispatches);
-        if dispatches > 1 {
-            super::exit::window_opens();
-        }
         state.windows += 1;
+        if dispatches > 1 {
+            super::exit::window_opens(state.windows);
+        }
         state.window = Some(Window {
             planned,
             dispatches,

@@ -11,9 +11,15 @@ use std::sync::Mutex;
 
 use super::Guarded;
 
-/// A window opens that may be closed by the exit handler.
-pub(super) fn window_opens() {
-    crate::interceptor::before_others_at_exit();
+/// Each of the first windows registers the handler: while a program begins it loads libraries.
+const EACH: u64 = 32;
+
+/// Window `number` opens, which may be closed by the exit handler. Registrations are never given back, so that of many windows only
+/// some make one; what a library registers between two of them is its own.
+pub(super) fn window_opens(number: u64) {
+    if number <= EACH || number.is_power_of_two() {
+        crate::interceptor::before_others_at_exit();
+    }
 }
 
 /// The hardware was programmed with the group of this key.
