@@ -99,20 +99,8 @@ fn an_agent_that_cannot_compare_is_replayed_by_full_restore() {
 
 #[test]
 fn calls_that_always_fail_never_harm_the_program() {
-    let calls = [
-        Call::Memory,
-        Call::Allocate,
-        Call::Copy,
-        Call::Compare,
-        Call::Synchronise,
-        Call::Hash,
-        Call::Answer,
-        Call::Submit,
-        Call::Drain,
-        Call::Settle,
-    ];
     for settings in combinations() {
-        for call in calls {
+        for call in Call::ALL {
             for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied] {
                 let rig = MemoryRig::of(MemoryAgent::builder(0).build());
                 let agent = rig.agent();

@@ -2,22 +2,14 @@
 
 mod support;
 
-use kreplay_engine::conformance::Log;
-use kreplay_engine::memory_agent::{Fault, MemoryAgent, Work};
+use kreplay_engine::memory_agent::{Fault, Work};
 use kreplay_engine::{
-    BatchLimits, ByPlan, Chunk, ClosingReason, Counters, Decline, DispatchInfo, Engine, GraphNode, Member, Outcome,
-    Process, Range, Region, RegionKind, Request, Settings, ShadowMode, Traits, Value, VerifyMode, WindowMode, Writers,
+    BatchLimits, Chunk, ClosingReason, Counters, Decline, DispatchInfo, GraphNode, Member, Outcome, Range, Region,
+    RegionKind, Request, Settings, ShadowMode, Traits, Value, VerifyMode, WindowMode, Writers,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{InLine, Odd, add, allocate, info, launch, settings};
-
-struct Setup {
-    agent: Arc<MemoryAgent>,
-    engine: Arc<Engine<MemoryAgent>>,
-    log: Arc<Log>,
-    region: Range,
-}
+use support::{InLine, Setup, add, info, launch, settings};
 
 fn batch(passes: u32) -> Settings {
     Settings { window: WindowMode::Batch, chunk: Chunk::new(256).unwrap(), ..settings(passes) }
@@ -29,13 +21,7 @@ fn counted(names: &[&str]) -> Settings {
 }
 
 fn setup(settings: Settings, counters: Option<Arc<InLine>>) -> Setup {
-    let agent = MemoryAgent::builder(0).build();
-    let log = Log::new();
-    let process = Process::new(settings, Arc::new(Odd), Arc::new(ByPlan), log.clone());
-    let counters = counters.map(|counters| counters as Arc<dyn Counters>);
-    let engine = Engine::new(agent.clone(), counters, process).unwrap();
-    let region = allocate(&agent, &engine, 4096);
-    Setup { agent, engine, log, region }
+    Setup::new(settings, counters.map(|counters| counters as Arc<dyn Counters>))
 }
 
 /// A node as the test writes it down.
@@ -50,11 +36,6 @@ fn kernel(key: u64) -> Node {
 }
 
 impl Setup {
-    fn word(&self) -> u32 {
-        self.agent.program_synchronise();
-        self.agent.with_memory(|memory| memory.load(self.region.base))
-    }
-
     /// What a node does to a word: the order of the nodes shows.
     fn effect(node: &Node, word: u32) -> u32 {
         match node {
@@ -101,10 +82,6 @@ impl Setup {
         self.agent.program_launch(0, &Work::new(move |memory| works.iter().for_each(|work| work.run(memory))));
         drop(guard);
         nodes.iter().fold(word, |word, node| Self::effect(node, word))
-    }
-
-    fn closings(&self) -> Vec<(u32, u32, ClosingReason)> {
-        self.log.windows().iter().map(|window| (window.dispatches, window.operations, window.closing)).collect()
     }
 
     fn finish(&self) {

@@ -41,11 +41,6 @@ impl<A: Agent> RunGuard<A> {
         Self { recorded: Some((engine, index)), _turn: Some(turn), _hold: hold }
     }
 
-    /// Whether a batch window holds what runs under it.
-    pub fn is_recorded(&self) -> bool {
-        self.recorded.is_some()
-    }
-
     /// In place of dropping it: the vendor's call failed, so nothing runs. A batch window that holds the call did not go as
     /// it is recorded then: it is not replayed, and its dispatches decline. The program gets its own return code.
     pub fn failed(self, message: &str) {

@@ -29,6 +29,23 @@ pub enum Call {
     Settle,
 }
 
+impl Call {
+    /// Every one, in the order of the seam.
+    pub const ALL: [Self; 11] = [
+        Call::Memory,
+        Call::Allocate,
+        Call::Copy,
+        Call::Compare,
+        Call::Synchronise,
+        Call::Hash,
+        Call::Answer,
+        Call::Submit,
+        Call::Kept,
+        Call::Drain,
+        Call::Settle,
+    ];
+}
+
 /// What goes wrong in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

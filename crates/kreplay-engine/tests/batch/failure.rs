@@ -27,19 +27,6 @@ fn combinations() -> Vec<Settings> {
     all
 }
 
-const CALLS: [Call; 10] = [
-    Call::Memory,
-    Call::Allocate,
-    Call::Copy,
-    Call::Compare,
-    Call::Synchronise,
-    Call::Hash,
-    Call::Answer,
-    Call::Submit,
-    Call::Drain,
-    Call::Settle,
-];
-
 /// One window of three launches and a memory operation.
 fn window<R: Rig>(world: &mut World<'_, R>, a: Range, b: Range) {
     world.launch(&Kernel::Add { at: a, value: 3 });
@@ -56,7 +43,7 @@ fn lost(outcome: &Outcome) -> bool {
 fn calls_that_always_fail_never_harm_the_program() {
     let mut outcomes = BTreeSet::new();
     for settings in combinations() {
-        for call in CALLS {
+        for call in Call::ALL {
             for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied] {
                 // From the opening on, and while the window records already.
                 for recording in [false, true] {

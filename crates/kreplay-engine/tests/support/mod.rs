@@ -2,9 +2,12 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 mod in_line;
+mod setup;
 
 #[allow(unused_imports, reason = "each test uses a part of it")]
 pub use in_line::InLine;
+#[allow(unused_imports, reason = "each test uses a part of it")]
+pub use setup::Setup;
 
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
