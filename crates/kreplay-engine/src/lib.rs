@@ -113,7 +113,7 @@ pub use counters::{
 pub use decline::Decline;
 pub use dispatch::{Arguments, DispatchId, DispatchInfo, Geometry, KernelInfo, Traits, WindowId};
 pub use engine::{Decision, Engine, GraphNode, Member, Operation, RunGuard};
-pub use inventory::Retired;
+pub use inventory::{Retired, pointers};
 pub use policy::{ByPlan, EveryKernel, Filter, PassEnd, Passes, Policy, Services, WindowStatus};
 pub use process::Process;
 pub use range::{Chunk, Range};

@@ -99,13 +99,7 @@ impl Interceptor {
                     state.region_reinstate(gone);
                 }
             }
-            Some(Pending::Guard { guard }) if returned != 0 => {
-                guard.failed(&self.driver.status_name("the launch", returned));
-            }
-            Some(Pending::Guards { guards, .. } | Pending::Allocation { guards, .. }) if returned != 0 => {
-                let message = self.driver.status_name("the operation", returned);
-                guards.into_iter().for_each(|guard| guard.failed(&message));
-            }
+            Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
             _ => {}
         }
         if returned != 0 {

@@ -186,12 +186,10 @@ impl Interceptor {
     /// *Exit* of a launch.
     pub(super) fn launch_exit(&self, data: &CallbackData, returned: i32) {
         match pop(data.correlation_id) {
-            Some(Pending::Guard { guard }) if returned != 0 => {
-                guard.failed(&self.driver.status_name("the launch", returned));
-            }
             Some(Pending::Window(last)) => {
                 window_exit(*last, returned, |status| self.driver.status_name("the launch", status));
             }
+            Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use super::{Interceptor, locked};
 use crate::agent::{CONTEXTS, CudaAgent};
 use crate::tables::Context;
-use kreplay_engine::{Operation, Range, Region, RegionKind, RunGuard, Writers};
+use kreplay_engine::{Operation, Range, Region, RegionKind, RunGuard, Writers, pointers};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -12,23 +12,25 @@ use std::sync::atomic::Ordering;
 pub(super) struct Live(BTreeMap<u64, (Option<Context>, Region)>);
 
 impl Live {
+    /// The region that an address is in, and who allocated it.
+    fn at(&self, address: u64) -> Option<&(Option<Context>, Region)> {
+        let (_, found) = self.0.range(..=address).next_back()?;
+        found.1.range.contains(address).then_some(found)
+    }
+
     /// Whether an address is in device memory that was seen to be allocated.
     pub(super) fn is_device(&self, address: u64) -> bool {
-        let found = self.0.range(..=address).next_back();
-        found.is_some_and(|(_, (_, region))| {
-            region.range.contains(address)
-                && matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped)
+        self.at(address).is_some_and(|(_, region)| {
+            matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped)
         })
     }
 
     /// Memory of other contexts that argument bytes point into, with its owner.
     fn reached_elsewhere(&self, context: Context, arguments: &[u8]) -> Vec<(Context, Range)> {
-        let words = arguments.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_ne_bytes));
-        words
+        pointers(arguments)
             .filter_map(|address| {
-                let (_, (owner, region)) = self.0.range(..=address).next_back()?;
-                let owner = owner.filter(|owner| *owner != context && region.range.contains(address))?;
-                Some((owner, region.range))
+                let (owner, region) = self.at(address)?;
+                Some((owner.filter(|owner| *owner != context)?, region.range))
             })
             .collect()
     }

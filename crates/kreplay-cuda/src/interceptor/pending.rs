@@ -25,6 +25,20 @@ pub(super) enum Pending {
     Retired { gone: Vec<(Arc<ContextState>, Gone)>, live: Vec<(Option<Context>, Region)>, pooled: Option<Pooled> },
 }
 
+impl Pending {
+    /// The program's call failed, so nothing of it runs; `name` words its status. What else there is to undo is the caller's.
+    pub(super) fn refused(self, name: impl FnOnce(&'static str) -> String) {
+        match self {
+            Pending::Guard { guard } => guard.failed(&name("the launch")),
+            Pending::Guards { guards, .. } | Pending::Allocation { guards, .. } => {
+                let message = name("the operation");
+                guards.into_iter().for_each(|guard| guard.failed(&message));
+            }
+            Pending::Early { .. } | Pending::Window(_) | Pending::Retired { .. } => {}
+        }
+    }
+}
+
 /// A window whose last pass is the program's own launch. Boxed: what every launch keeps stays small.
 pub(super) struct LastOf {
     pub(super) window: Window<CudaAgent>,

@@ -7,6 +7,6 @@ mod map;
 mod reach;
 
 pub(crate) use map::{Inventory, Live};
-pub(crate) use reach::pointers;
 
 pub use map::Retired;
+pub use reach::pointers;

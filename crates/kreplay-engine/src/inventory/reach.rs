@@ -2,7 +2,7 @@
 
 /// Every value in the bytes that could be a pointer: the 64-bit little-endian words at multiples of four. A packed
 /// structure may put a pointer between multiples of eight; at odd addresses compilers put none.
-pub(crate) fn pointers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+pub fn pointers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     (0..bytes.len().saturating_sub(7)).step_by(4).map(|at| {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[at..at + 8]);
