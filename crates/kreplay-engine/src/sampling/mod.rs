@@ -12,12 +12,14 @@
 mod attribute;
 mod by_order;
 mod clock;
+mod fences;
 mod mismatch;
 mod runs;
 
 pub use attribute::{attribute, attribute_among};
 pub use by_order::attribute_by_order;
 pub use clock::{Clock, Stamp};
+pub use fences::{Fences, Ground};
 pub use mismatch::Mismatch;
 
 /// One sample: what was counted from `start` to `end`.

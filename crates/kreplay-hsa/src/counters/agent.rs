@@ -6,7 +6,7 @@ use super::ffi::Event;
 use super::library::Library;
 use super::profile::Group;
 use super::queue::PacketQueue;
-use super::sampling::{Ground, SampleSource, SampledPass, Sampling, Sums};
+use super::sampling::{Device as SampledDevice, SampleSource, SampledPass, Sampling, Sums};
 use super::window::{Counted, Stored, Window};
 use super::worker::Worker;
 use kreplay_engine::{
@@ -122,8 +122,8 @@ impl<Q: PacketQueue> AqlCounters<Q> {
         None
     }
 
-    fn ground<'a>(&'a self, sampling: &'a Sampling) -> DeviceGround<'a, Q> {
-        DeviceGround { queue: &*self.queue, sampling }
+    fn ground<'a>(&'a self, sampling: &'a Sampling) -> SampledDevice<'a, Q> {
+        SampledDevice::new(&*self.queue, sampling)
     }
 
     /// Block and event number of each counter.
@@ -188,26 +188,6 @@ impl<Q: PacketQueue> AqlCounters<Q> {
 /// A window's plan, what its ranges stored, and what its sampled passes counted.
 type Taken = (Plan, Vec<Stored>, Vec<(PlannedPass, Sums)>);
 
-/// The device as fences see it.
-struct DeviceGround<'a, Q> {
-    queue: &'a Q,
-    sampling: &'a Sampling,
-}
-
-impl<Q: PacketQueue> Ground for DeviceGround<'_, Q> {
-    fn idle(&self) -> Result<(), CountersError> {
-        self.queue.idle()
-    }
-
-    fn submissions(&self) -> u64 {
-        self.queue.submissions()
-    }
-
-    fn now(&self) -> u64 {
-        self.sampling.source.clock()
-    }
-}
-
 fn no_window() -> CountersError {
     CountersError::Failed { call: "counters", status: "no window is open".to_owned() }
 }
@@ -259,7 +239,7 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
         }
         let counters = self.hardware(pass)?;
         if let Some(sampling) = self.sampling(pass).filter(|_| !counters.is_empty()) {
-            let sampled = sampling.begin(pass.clone(), self.events(&counters), &self.ground(sampling))?;
+            let sampled = sampling.begin(pass.clone(), self.events(&counters), &mut self.ground(sampling))?;
             let window = state.window.as_mut().ok_or_else(no_window)?;
             (window.sampled, window.running) = (Some(sampled), true);
             return Ok(());
@@ -362,12 +342,12 @@ impl<Q: PacketQueue> AqlCounters<Q> {
     /// Does something with the pass that is being sampled; `None` where none is.
     fn fence(
         &self,
-        act: impl FnOnce(&Sampling, &mut SampledPass, &DeviceGround<'_, Q>) -> Result<(), CountersError>,
+        act: impl FnOnce(&Sampling, &mut SampledPass, &mut SampledDevice<'_, Q>) -> Result<(), CountersError>,
     ) -> Option<Result<(), CountersError>> {
         let sampling = self.sampling.as_ref()?;
         let mut state = self.lock();
         let pass = state.window.as_mut()?.sampled.as_mut()?;
-        Some(act(sampling, pass, &self.ground(sampling)))
+        Some(act(sampling, pass, &mut self.ground(sampling)))
     }
 
     /// Submits the reading whose number `choose` tells.

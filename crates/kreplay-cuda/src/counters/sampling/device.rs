@@ -1,11 +1,11 @@
 //! What fences stand on, on a GPU.
 
-use super::fences::{Ground, spin};
 use crate::agent::CudaAgent;
 use crate::tables::Cupti;
 use kreplay_engine::CountersError;
+use kreplay_engine::sampling::Ground;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A [`Ground`] of a GPU.
 pub(in crate::counters) struct Device<W> {
@@ -33,5 +33,16 @@ impl<W: FnMut() -> Result<(), CountersError>> Ground for Device<W> {
 
     fn pass(&mut self, time: Duration) {
         spin(time);
+    }
+}
+
+/// Lets time pass without giving the processor away: the gaps are some microseconds.
+fn spin(time: Duration) {
+    let start = Instant::now();
+    if time > Duration::from_millis(1) {
+        std::thread::sleep(time);
+    }
+    while start.elapsed() < time {
+        std::hint::spin_loop();
     }
 }

@@ -35,7 +35,7 @@ impl SampleGroup {
         }
     }
 
-    /// Whether it counts L2 or memory, which many units do: its samples are dear to decode.
+    /// Whether it counts L2 or memory, which count something while nothing runs too.
     pub(crate) fn is_far(&self) -> bool {
         self.terms.iter().any(|term| is_far(term))
     }

@@ -13,7 +13,6 @@
 
 mod collect;
 mod device;
-mod fences;
 pub(crate) mod formula;
 pub(crate) mod group;
 mod pace;
@@ -40,7 +39,7 @@ use super::Guarded;
 use super::beside::Owed;
 use super::gather::Gather;
 use collect::Closing;
-use fences::{Fences, Ground};
+use kreplay_engine::sampling::{Fences, Ground};
 use kreplay_engine::{CountersError, PlannedCounter};
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};

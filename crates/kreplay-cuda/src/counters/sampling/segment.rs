@@ -16,13 +16,6 @@ const LEAST_IDLE: usize = 4;
 /// Clocks that are this far apart are not the same one.
 const UNRELATED: u64 = 1_000_000_000;
 
-/// A span of CUPTI's clock, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) from: u64,
-    pub(super) to: u64,
-}
-
 /// What the host knows of a segment.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
@@ -34,9 +27,9 @@ pub(super) struct Segment {
     /// Which dispatch the first fence is.
     pub(super) first: u32,
     /// When each dispatch can have run.
-    pub(super) fences: Vec<Span>,
+    pub(super) fences: Vec<Fence>,
     /// When other things can have run.
-    pub(super) others: Vec<Span>,
+    pub(super) others: Vec<Fence>,
 }
 
 /// Samples in the order that they were taken.
@@ -102,7 +95,7 @@ impl Segment {
         for (index, (start, end)) in samples.times.iter().enumerate() {
             while owned.next_if(|own| own.end <= index).is_some() {}
             let own = owned.peek().is_some_and(|own| own.contains(&index));
-            let disturbed = |other: &Span| *start < other.to + TOLERANCE && other.from < *end + TOLERANCE;
+            let disturbed = |other: &Fence| *start < other.to + TOLERANCE && other.from < *end + TOLERANCE;
             let active = samples.values[index * terms.len()] > 0.0;
             if !own && !active && !self.others.iter().any(disturbed) {
                 idle.push(index);
@@ -145,10 +138,7 @@ impl Segment {
     }
 
     fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {
-        let fence = |span: &Span| Fence { from: span.from, to: span.to };
-        let fences: Vec<Fence> = self.fences.iter().map(fence).collect();
-        let others: Vec<Fence> = self.others.iter().map(fence).collect();
-        attribute_among(intervals, &fences, &others, TOLERANCE)
+        attribute_among(intervals, &self.fences, &self.others, TOLERANCE)
     }
 
     /// Whether nothing was submitted before the last dispatch.

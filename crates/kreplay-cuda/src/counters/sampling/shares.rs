@@ -4,7 +4,8 @@
 //! beyond the dispatch, the dispatch gets the share of the time that dispatches ran in it. What is certain and what is at
 //! most possible bound the error.
 
-use super::segment::{Samples, Span};
+use super::segment::Samples;
+use kreplay_engine::sampling::Fence;
 use std::ops::Range;
 
 /// Sums of a dispatch, term by term.
@@ -30,9 +31,9 @@ impl Share {
 }
 
 /// The share of each dispatch; `None` for those that no samples cover. `slack`: how far a span may be off, in nanoseconds.
-pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Span], slack: u64) -> Vec<Option<Share>> {
+pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Fence], slack: u64) -> Vec<Option<Share>> {
     let times = &samples.times;
-    let touched = |span: &Span| -> Range<usize> {
+    let touched = |span: &Fence| -> Range<usize> {
         let (from, to) = (span.from.saturating_sub(slack), span.to.saturating_add(slack));
         let first = times.partition_point(|(_, end)| *end <= from);
         first..times.partition_point(|(start, _)| *start < to).max(first)
@@ -45,12 +46,12 @@ pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Span], slack: u64
             busy[sample] += overlap(times[sample], span);
         }
     }
-    let covered = |span: &Span| {
+    let covered = |span: &Fence| {
         let own = &times[touched(span)];
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
         first.0 <= span.from && last.1 >= span.to && own.windows(2).all(|pair| pair[1].0 - pair[0].1 <= slack)
     };
-    let share = |span: &Span| {
+    let share = |span: &Fence| {
         let mut share = Share { sums: vec![0.0; terms], certain: vec![0.0; terms], possible: vec![0.0; terms] };
         for sample in touched(span) {
             let (start, end) = times[sample];
@@ -75,7 +76,7 @@ pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Span], slack: u64
 }
 
 /// Nanoseconds that a sample and a span have in common.
-fn overlap((start, end): (u64, u64), span: &Span) -> u64 {
+fn overlap((start, end): (u64, u64), span: &Fence) -> u64 {
     end.min(span.to).saturating_sub(start.max(span.from))
 }
 
@@ -89,8 +90,8 @@ mod tests {
         Samples { times, values: values.to_vec() }
     }
 
-    fn span(from: u64, to: u64) -> Span {
-        Span { from, to }
+    fn span(from: u64, to: u64) -> Fence {
+        Fence { from, to }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::collect::{Closing, Work};
 use super::group::SampleGroup;
-use super::segment::{Samples, Span};
+use super::segment::Samples;
 use super::shares::shares;
 use super::{Programming, Sampling, failed, pace};
 use crate::agent::CudaAgent;
@@ -14,6 +14,7 @@ use crate::counters::gather::Gather;
 use crate::counters::no_window;
 use crate::counters::plan::EVENT_TIME;
 use crate::tables::{Cupti, Event};
+use kreplay_engine::sampling::Fence;
 use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -155,7 +156,7 @@ impl UnfencedPass {
     }
 
     /// When each dispatch ran, by the samples' clock.
-    fn spans(&self, agent: &CudaAgent, events: &Events) -> Result<Vec<Span>, CountersError> {
+    fn spans(&self, agent: &CudaAgent, events: &Events) -> Result<Vec<Fence>, CountersError> {
         let base = events.base.ok_or_else(no_window)?;
         let time = |event| -> Result<u64, CountersError> {
             let elapsed = f64::from(agent.elapsed(base, event).map_err(timing)?) * 1e6;
@@ -163,15 +164,15 @@ impl UnfencedPass {
         };
         events.pairs[..self.ran as usize]
             .iter()
-            .map(|(from, to)| Ok(Span { from: time(*from)?, to: time(*to)? }))
+            .map(|(from, to)| Ok(Fence { from: time(*from)?, to: time(*to)? }))
             .collect()
     }
 
-    fn work(self, spans: Vec<Span>) -> Work {
+    fn work(self, spans: Vec<Fence>) -> Work {
         Box::new(move |samples| Ok(self.readings(samples, &spans)))
     }
 
-    fn readings(&self, samples: &Samples, spans: &[Span]) -> Vec<Reading> {
+    fn readings(&self, samples: &Samples, spans: &[Fence]) -> Vec<Reading> {
         let shares = shares(samples, self.group.terms.len(), spans, self.slack);
         let mut readings = Vec::new();
         for ((dispatch, span), share) in (0..).zip(spans).zip(shares) {

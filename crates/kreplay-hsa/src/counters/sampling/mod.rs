@@ -3,7 +3,7 @@
 //! ```text
 //!  source   what gives samples: the software GPU's own interface, found by name in the process
 //!  prices   what each way of counting costs: the planner's choice
-//!  fences   before and after each dispatch the device is idle, and a gap passes
+//!  device   what the engine's fences stand on: before and after each dispatch it is idle, and a gap passes
 //!  segment  from samples and fences to sums, or why they do not fit
 //!  pass     one pass: segments, one after the other
 //!  pace     how long an interval is
@@ -12,14 +12,14 @@
 //! AMD's hardware has no such interface; only the software GPU has (`docs/softgpu.md`). What does not fit is discarded with
 //! the reason, and after [`PATIENCE`] windows in a row with such a pass ranges are used instead.
 
-mod fences;
+mod device;
 mod pace;
 mod pass;
 pub(super) mod prices;
 mod segment;
 mod source;
 
-pub(super) use fences::Ground;
+pub(super) use device::Device;
 pub(super) use pass::{SampledPass, Sums};
 pub use source::{SampleSource, Samples, SoftGpu};
 

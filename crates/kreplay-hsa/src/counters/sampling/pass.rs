@@ -1,12 +1,16 @@
 //! One sampled pass.
 
-use super::fences::{Fences, Ground};
 use super::segment::Segment;
 use super::{Programmed, Samples, Sampling};
+use kreplay_engine::sampling::{Fences, Ground};
 use kreplay_engine::{CountersError, PlannedPass};
+use std::time::Duration;
 
 /// Samples that the device's buffer holds: more than it takes while a dispatch of seconds runs.
 const CAPACITY: usize = 1 << 18;
+/// Intervals that pass between two dispatches: more than two, so that an idle one lies between what belongs to them, and
+/// that stray activity in the gap cannot share an interval with both.
+const GAP: u64 = 4;
 /// A part of the buffer's time after which the stream is begun anew, nanoseconds being let for the next dispatch.
 const PART: u64 = 8;
 
@@ -32,7 +36,7 @@ impl Sampling {
         &self,
         pass: PlannedPass,
         events: Vec<(u32, u32)>,
-        ground: &impl Ground,
+        ground: &mut impl Ground<Error = CountersError>,
     ) -> Result<SampledPass, CountersError> {
         ground.idle()?;
         let mut state = self.lock();
@@ -61,9 +65,15 @@ impl Sampling {
         Ok(pass)
     }
 
-    fn start(&self, pass: &mut SampledPass, ground: &impl Ground) -> Result<(), CountersError> {
+    fn start(
+        &self,
+        pass: &mut SampledPass,
+        ground: &mut impl Ground<Error = CountersError>,
+    ) -> Result<(), CountersError> {
         self.source.start()?;
-        pass.fences = Some(Fences::new(pass.interval, ground));
+        let gap = Duration::from_nanos(pass.interval * GAP);
+        ground.pass(gap);
+        pass.fences = Some(Fences::new(gap, ground));
         let samples = Samples { width: pass.events.len(), ..Samples::default() };
         pass.current = Segment { samples, configuration: pass.configuration, ..Segment::default() };
         Ok(())
@@ -84,7 +94,7 @@ impl Sampling {
         &self,
         pass: &mut SampledPass,
         index: u32,
-        ground: &impl Ground,
+        ground: &mut impl Ground<Error = CountersError>,
     ) -> Result<(), CountersError> {
         let full = pass.interval * CAPACITY as u64 / PART;
         if pass.fences.as_ref().is_some_and(|fences| ground.now() - fences.clear() > full) {
@@ -99,7 +109,11 @@ impl Sampling {
     }
 
     /// The dispatch was submitted.
-    pub(in crate::counters) fn after(&self, pass: &mut SampledPass, ground: &impl Ground) -> Result<(), CountersError> {
+    pub(in crate::counters) fn after(
+        &self,
+        pass: &mut SampledPass,
+        ground: &mut impl Ground<Error = CountersError>,
+    ) -> Result<(), CountersError> {
         let Some(fences) = &mut pass.fences else { return Err(super::super::agent::no_pass()) };
         let took = fences.after(ground)?;
         pass.longest = pass.longest.max(took);

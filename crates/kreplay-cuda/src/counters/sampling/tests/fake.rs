@@ -1,10 +1,10 @@
 //! A device whose clock stands still unless it is moved.
 
-use super::super::fences::Ground;
 use super::super::group::SampleGroup;
 use super::super::sampler::{Decoded, Sampler, SamplerError, Values};
 use crate::counters::Guarded;
 use kreplay_engine::CountersError;
+use kreplay_engine::sampling::Ground;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

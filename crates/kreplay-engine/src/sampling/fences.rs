@@ -1,13 +1,16 @@
 //! The fence around each dispatch: the device is idle before it and after it, long enough for a whole sample.
 
-use super::segment::Span;
-use std::time::{Duration, Instant};
+use super::Fence;
+use std::time::Duration;
 
 /// What fences need of the device and the clock.
-pub(in crate::counters) trait Ground {
+pub trait Ground {
     /// The error that a failed wait ends with.
     type Error;
     /// Waits until what was submitted is done.
+    ///
+    /// # Errors
+    /// That the wait failed.
     fn idle(&mut self) -> Result<(), Self::Error>;
     /// The clock that samples carry, in nanoseconds.
     fn now(&mut self) -> u64;
@@ -19,32 +22,39 @@ pub(in crate::counters) trait Ground {
 
 /// The fences of a segment.
 #[derive(Debug, Default)]
-pub(super) struct Fences {
+pub struct Fences {
     gap: Duration,
     /// Since when the device has been idle, the gap being over.
     clear: u64,
     /// How much had been submitted then.
     submitted: u64,
     open: Option<u64>,
-    pub(super) done: Vec<Span>,
-    pub(super) others: Vec<Span>,
+    /// Of each dispatch, in their order.
+    pub done: Vec<Fence>,
+    /// When other things can have run.
+    pub others: Vec<Fence>,
 }
 
 impl Fences {
     /// Of a segment that has just begun on an idle device, `gap` ago at least.
-    pub(super) fn new<G: Ground>(gap: Duration, ground: &mut G) -> Self {
+    pub fn new<G: Ground>(gap: Duration, ground: &mut G) -> Self {
         Self { gap, clear: ground.now(), submitted: ground.submissions(), ..Self::default() }
+    }
+
+    /// Since when nothing was submitted, on the samples' clock.
+    pub fn clear(&self) -> u64 {
+        self.clear
     }
 
     /// A dispatch follows. What was submitted since the last one is waited for and is nobody's.
     ///
     /// # Errors
     /// That of the wait.
-    pub(super) fn before<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
+    pub fn before<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
         if ground.submissions() != self.submitted {
             let from = self.clear;
             ground.idle()?;
-            self.others.push(Span { from, to: ground.now() });
+            self.others.push(Fence { from, to: ground.now() });
             ground.pass(self.gap);
         }
         self.open = Some(ground.now());
@@ -52,35 +62,23 @@ impl Fences {
     }
 
     /// No dispatch follows: what was submitted since the last one is nobody's.
-    pub(super) fn end<G: Ground>(&mut self, ground: &mut G) {
-        self.others.push(Span { from: self.clear, to: ground.now() });
+    pub fn end<G: Ground>(&mut self, ground: &mut G) {
+        self.others.push(Fence { from: self.clear, to: ground.now() });
     }
 
-    /// The dispatch was submitted.
+    /// The dispatch was submitted. Gives how long it can have taken, in nanoseconds.
     ///
     /// # Errors
     /// That of the wait.
-    pub(super) fn after<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
+    pub fn after<G: Ground>(&mut self, ground: &mut G) -> Result<u64, G::Error> {
         ground.idle()?;
         let to = ground.now();
-        if let Some(from) = self.open.take() {
-            self.done.push(Span { from, to });
-        }
+        let from = self.open.take();
+        self.done.extend(from.map(|from| Fence { from, to }));
         ground.pass(self.gap);
         self.clear = ground.now();
         self.submitted = ground.submissions();
-        Ok(())
-    }
-}
-
-/// Lets time pass without giving the processor away: the gaps are some microseconds.
-pub(super) fn spin(time: Duration) {
-    let start = Instant::now();
-    if time > Duration::from_millis(1) {
-        std::thread::sleep(time);
-    }
-    while start.elapsed() < time {
-        std::hint::spin_loop();
+        Ok(from.map_or(0, |from| to - from))
     }
 }
 
