@@ -60,6 +60,7 @@ impl Interceptor {
             Class::SurfaceDestroy => self.surface_destroyed(data),
             Class::UnloadModule => self.module_unloading(data),
             Class::UnloadLibrary => self.library_unloading(data),
+            Class::EndsRecording(reason) => self.end_recordings(reason),
             // Counted before the call, so that nothing of ours falls between.
             Class::BeginCapture => {
                 // A window that is open would be closed later, and nothing may be allocated or waited for then.

@@ -4,7 +4,7 @@ use super::function::Functions;
 use super::{AgentCounters, Interceptor, locked};
 use crate::agent::{CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
-use kreplay_engine::{AgentId, Counters, Engine, ModuleVariable, Operation, Region, Retired};
+use kreplay_engine::{AgentId, ClosingReason, Counters, Engine, ModuleVariable, Operation, Region, Retired};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -215,9 +215,12 @@ impl ContextState {
         Some(code)
     }
 
-    /// A module is about to go.
-    pub(super) fn code_unloaded(&self, codes: &[u64]) {
+    /// A module is about to go, with the variables of these codes; `launched` if a window may have recorded a kernel of it.
+    pub(super) fn code_unloaded(&self, codes: &[u64], launched: bool) {
         if let Some(driven) = self.driven() {
+            if launched {
+                driven.engine.end_recording(ClosingReason::Unloaded);
+            }
             for code in codes {
                 driven.engine.code_unloaded(*code);
             }

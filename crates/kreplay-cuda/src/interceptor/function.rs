@@ -108,6 +108,8 @@ impl Functions {
             return known;
         }
         let symbol = symbol();
+        // Its library may have registered its end.
+        super::end::objects_may_be_new();
         let info = Arc::new(FunctionInfo {
             collective: is_collective(&symbol),
             kernel: KernelInfo { key: function.raw(), name: kreplay_session::demangle(&symbol).into() },
@@ -200,9 +202,12 @@ impl Functions {
     /// A module is about to go; `None`: all modules that are not known to stay (a library's kernels are in several).
     pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
         super::recent::forget();
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, info| module.zip(info.code.get()).is_some_and(|(module, code)| code.module != module));
-        drop(known);
+        let launched = {
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let before = known.len();
+            known.retain(|_, info| module.zip(info.code.get()).is_some_and(|(module, code)| code.module != module));
+            known.len() < before
+        };
         let codes: Vec<u64> = {
             let mut code = locked(&self.code);
             match module {
@@ -210,7 +215,7 @@ impl Functions {
                 None => Vec::new(),
             }
         };
-        context.code_unloaded(&codes);
+        context.code_unloaded(&codes, launched);
     }
 }
 

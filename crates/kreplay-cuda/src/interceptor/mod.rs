@@ -12,6 +12,7 @@ mod callback;
 mod context;
 mod contexts;
 mod copies;
+mod end;
 mod function;
 mod graphs;
 mod ids;
@@ -27,9 +28,9 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use end::before_others_at_exit;
 #[cfg(test)]
 pub(crate) use ids::enabled as enabled_callbacks;
-pub(crate) use start::before_others_at_exit;
 pub use start::initialize_injection;
 
 use crate::agent::CudaAgent;
@@ -143,6 +144,15 @@ impl Interceptor {
         for state in self.all_contexts() {
             if let Some(driven) = state.driven() {
                 driven.engine.close_window_for(reason);
+            }
+        }
+    }
+
+    /// As [`Interceptor::close_windows`], but windows of a single pass go on: nothing is launched again in them.
+    fn end_recordings(&self, reason: ClosingReason) {
+        for state in self.all_contexts() {
+            if let Some(driven) = state.driven() {
+                driven.engine.end_recording(reason);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! How it begins: the driver loads `libkreplay.so` inside `cuInit` and calls its entry point.
 
+use super::end::before_others_at_exit;
 use super::{AgentCounters, Interceptor};
 use crate::agent::CudaAgent;
 use crate::counters::{Availability, Conduct, CudaCounters, availability, beside, chip_of};
@@ -124,13 +125,6 @@ fn complete_beside(cupti: &Arc<Cupti>) {
     });
 }
 
-/// Lets [`at_exit`] run before whatever has been registered so far to run at the process's end. Libraries that come to be used
-/// register their own ends then: CUPTI does when it first counts, and must not be asked for a window's counters after that.
-pub(crate) fn before_others_at_exit() {
-    // SAFETY: registers a function of this library, which is never unloaded.
-    unsafe { libc::atexit(at_exit) };
-}
-
 /// Whether launches go into batch windows, where the user leaves the choice too. The cache is flushed before a pass, not
 /// within one, so there are none then.
 fn batches(window: WindowMode, cache: Cache) -> bool {
@@ -183,20 +177,14 @@ unsafe extern "C" fn callback(_user: *mut c_void, domain: u32, id: u32, data: *c
     }
 }
 
-/// The process ends in order. Registered more than once; the first call does it.
-extern "C" fn at_exit() {
-    static ENDED: AtomicBool = AtomicBool::new(false);
-    if ENDED.swap(true, Ordering::SeqCst) {
-        return;
+/// The process ends in order: windows close, and what was read is handed over.
+pub(super) fn finish() {
+    if let Some(interceptor) = INTERCEPTOR.get() {
+        interceptor.finish();
     }
-    let _ = std::panic::catch_unwind(|| {
-        if let Some(interceptor) = INTERCEPTOR.get() {
-            interceptor.finish();
-        }
-        if let Some(session) = SESSION.get() {
-            session.finish();
-        }
-    });
+    if let Some(session) = SESSION.get() {
+        session.finish();
+    }
 }
 
 #[cfg(test)]

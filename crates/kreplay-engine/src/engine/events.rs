@@ -29,7 +29,7 @@ impl<A: Agent> Engine<A> {
         }
         // The replays write what lingers, and this is nothing that they could put back.
         if !recordable && lock(&self.inventory).touches_lingering(range) {
-            self.close_or_spoil(ClosingReason::Freed);
+            self.end_recording(ClosingReason::Freed);
         }
         generation
     }
@@ -47,7 +47,7 @@ impl<A: Agent> Engine<A> {
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
         // What a batch window recorded may need it.
         if lock(&self.inventory).is_in_batch(base) {
-            self.close_or_spoil(ClosingReason::Freed);
+            self.end_recording(ClosingReason::Freed);
         }
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
@@ -109,7 +109,7 @@ impl<A: Agent> Engine<A> {
 
     /// A code object is about to be unloaded: its variables are gone. Waits like [`Engine::region_retire`].
     pub fn code_unloaded(&self, code: u64) {
-        self.close_or_spoil(ClosingReason::Unloaded);
+        self.end_recording(ClosingReason::Unloaded);
         let gone = self.change(|inventory| inventory.code_unloaded(code));
         self.gone(&gone);
     }
@@ -124,9 +124,10 @@ impl<A: Agent> Engine<A> {
         self.outside(ClosingReason::Unrecordable)
     }
 
-    /// Memory goes away that a window which records still needs. From within an operation of this thread the window cannot
-    /// be closed.
-    fn close_or_spoil(&self, reason: ClosingReason) {
+    /// Something is about to go or to change that a recorded launch may use: memory, its machine code, a texture, a limit. A
+    /// window that records ends first, since a replay would meet it gone; one of a single pass goes on. From within an
+    /// operation of this thread the window cannot be closed, and its launches decline.
+    pub fn end_recording(&self, reason: ClosingReason) {
         if self.open_batch_now() != OpenBatch::Recording {
             return;
         }

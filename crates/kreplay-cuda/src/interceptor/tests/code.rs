@@ -149,3 +149,46 @@ fn code_that_is_loaded_within_a_launch_keeps_nobody_waiting() {
     assert_eq!(locked(&program.log.dispatches).len(), 3);
     assert_eq!(program.declined(), None);
 }
+
+/// Its kernels cannot be launched again once it is gone, whether it has variables or not.
+#[test]
+fn code_that_is_unloaded_ends_the_window_that_recorded_its_kernels() {
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let before = word(data);
+    let (used, unused) = (increment("unloaded_soon"), increment("never_launched"));
+    program.launch(used, "unloaded_soon", data, Stream::NULL, 0);
+    let unload = |function| {
+        let module = program.interceptor.driver.function_module(function).expect("the fake tells");
+        program.call(cbid::MODULE_UNLOAD, "", &UnloadParams { handle: module.0 }, || 0);
+    };
+    unload(unused);
+    assert!(locked(&program.log.dispatches).is_empty(), "what no window recorded may go");
+    unload(used);
+    assert_eq!(program.last().outcome, Outcome::Replayed);
+    assert_eq!(locked(&program.log.windows)[0].closing, ClosingReason::Unloaded);
+    assert_eq!((fake::launches("unloaded_soon"), word(data)), (3, before.wrapping_add(1)));
+}
+
+/// Textures, arrays and limits: a replay would meet them gone.
+#[test]
+fn what_launches_use_beside_memory_ends_windows_before_it_goes() {
+    const TEXTURE_DESTROY: u32 = 340;
+    const ARRAY_DESTROY: u32 = 89;
+    const SET_LIMIT: u32 = 136;
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let kernel = increment("reads_a_texture");
+    let before = word(data);
+    for id in [TEXTURE_DESTROY, ARRAY_DESTROY, SET_LIMIT] {
+        program.launch(kernel, "reads_a_texture", data, Stream::NULL, 0);
+        let seen = fake::launches("reads_a_texture");
+        program.call(id, "", &UnloadParams { handle: std::ptr::null_mut() }, || {
+            assert_eq!(fake::launches("reads_a_texture"), seen + 2, "{id}: replayed before the call");
+            0
+        });
+    }
+    let reasons: Vec<_> = locked(&program.log.windows).iter().map(|window| window.closing).collect();
+    assert_eq!(reasons, [ClosingReason::Freed, ClosingReason::Freed, ClosingReason::Unrecordable]);
+    assert_eq!(word(data), before.wrapping_add(3));
+}
