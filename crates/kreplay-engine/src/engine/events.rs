@@ -2,11 +2,11 @@
 
 use super::open_batch::OpenBatch;
 use super::{Engine, Event, RunGuard};
-use crate::inventory::{Inventory, Live};
+use crate::inventory::{Inventory, Live, UseInBatch};
 use crate::lock::lock;
 use crate::region::Treatment;
 use crate::window::HeldFree;
-use crate::{Agent, ClosingReason, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
+use crate::{Agent, ClosingReason, Decline, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,8 +35,11 @@ impl<A: Agent> Engine<A> {
     }
 
     /// What is known of a live region has changed: who can write it, or whether it can be copied. It counts as a new
-    /// generation from here on. Waits like [`Engine::region_born`].
+    /// generation from here on. Waits like [`Engine::region_born`]. A batch window that puts it back is closed first.
     pub fn region_changed(&self, region: Region) -> Generation {
+        if lock(&self.inventory).is_in_batch(region.range.base) {
+            self.end_recording(ClosingReason::Unrecordable);
+        }
         let (generation, displaced) = self.change(|inventory| inventory.born(region));
         self.gone(&displaced);
         generation
@@ -46,9 +49,28 @@ impl<A: Agent> Engine<A> {
     /// thread is open. `None` when no such region is known.
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
         // What a batch window recorded may need it.
-        if lock(&self.inventory).is_in_batch(base) {
+        if self.is_used(base) {
             self.end_recording(ClosingReason::Freed);
         }
+        self.retire(base)
+    }
+
+    /// As [`Engine::region_retire`], of memory that this agent cannot reach at all, so that no window needs it.
+    pub fn region_retire_unreached(&self, base: u64) -> Option<Retired> {
+        self.retire(base)
+    }
+
+    /// Whether recorded work may use the region with this base.
+    fn is_used(&self, base: u64) -> bool {
+        let used = lock(&self.inventory).use_in_batch(base);
+        match used {
+            UseInBatch::None => false,
+            UseInBatch::Captured => true,
+            UseInBatch::Unseen(born) => lock(&self.batch).as_ref().is_some_and(|batch| batch.launched_since(born)),
+        }
+    }
+
+    fn retire(&self, base: u64) -> Option<Retired> {
         let retired = self.change(|inventory| inventory.retire(base))?;
         self.gone(std::slice::from_ref(&retired));
         Some(Retired(retired))
@@ -126,15 +148,26 @@ impl<A: Agent> Engine<A> {
 
     /// Something is about to go or to change that a recorded launch may use: memory, its machine code, a texture, a limit. A
     /// window that records ends first, since a replay would meet it gone; one of a single pass goes on. From within an
-    /// operation of this thread the window cannot be closed, and its launches decline.
+    /// operation of this thread the window cannot be closed, and its launches decline. Waits while another thread replays.
     pub fn end_recording(&self, reason: ClosingReason) {
-        if self.open_batch_now() != OpenBatch::Recording {
-            return;
+        if self.open_batch_now() == OpenBatch::Recording {
+            if self.gate.entered() {
+                self.spoil_batch();
+            } else {
+                self.close_batch(reason);
+            }
         }
-        if self.gate.entered() {
-            self.spoil_batch();
-        } else {
-            self.close_batch(reason);
+        // A window that another thread has just closed may still be launching it.
+        drop(self.gate.share());
+    }
+
+    /// What an open window recorded cannot be done again any more, and nobody can wait for it now: it is not replayed, and its
+    /// launches decline, `pass_failed`, with what `why` says.
+    pub fn give_up_recording(&self, why: &str) {
+        if self.open_batch_now() == OpenBatch::Recording
+            && let Some(batch) = &mut *lock(&self.batch)
+        {
+            batch.spoil(Decline::PassFailed, why);
         }
     }
 

@@ -12,6 +12,23 @@ fn next_generation() -> Generation {
     Generation(NEXT_GENERATION.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Every region that has been born so far has a smaller generation.
+pub(crate) fn generations_so_far() -> Generation {
+    Generation(NEXT_GENERATION.load(Ordering::Relaxed))
+}
+
+/// What recorded work of a batch window may want of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UseInBatch {
+    /// Nothing.
+    None,
+    /// Its content is put back for each pass.
+    Captured,
+    /// No argument points into it, or its launch would have declined; but a pointer behind a pointer is not seen, and a launch
+    /// that was recorded after the birth of this generation may have one.
+    Unseen(Generation),
+}
+
 /// A region in the inventory.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
@@ -151,9 +168,22 @@ impl Inventory {
         self.captured().filter(|live| is_in_batch(live))
     }
 
-    /// Whether recorded work of a batch window may reach the region with this base.
+    /// Whether a batch window puts back the region with this base.
     pub(crate) fn is_in_batch(&self, base: u64) -> bool {
-        self.regions.get(&base).is_some_and(|live| live.treatment == Treatment::Captured && is_in_batch(live))
+        self.use_in_batch(base) == UseInBatch::Captured
+    }
+
+    /// What recorded work of a batch window may want of the region with this base.
+    pub(crate) fn use_in_batch(&self, base: u64) -> UseInBatch {
+        match self.regions.get(&base) {
+            Some(live) => match live.treatment {
+                // Recorded launches have their arguments in memory of our own.
+                Treatment::Skipped => UseInBatch::None,
+                Treatment::Captured if is_in_batch(live) => UseInBatch::Captured,
+                Treatment::Captured | Treatment::Declines(_) => UseInBatch::Unseen(live.generation),
+            },
+            None => UseInBatch::None,
+        }
     }
 
     /// The region that holds an address.

@@ -6,7 +6,7 @@
 mod map;
 mod reach;
 
-pub(crate) use map::{Inventory, Live};
+pub(crate) use map::{Inventory, Live, UseInBatch, generations_so_far};
 
 pub use map::Retired;
 pub use reach::pointers;

@@ -3,6 +3,7 @@
 mod closing;
 mod failure;
 mod faults;
+mod gone;
 mod memory;
 mod random_programs;
 mod selection;

@@ -41,8 +41,9 @@ use super::core::{Core, Method};
 use super::counting::Counting;
 use crate::engine::{Engine, Looked, Refusal};
 use crate::gate::Alone;
+use crate::inventory::generations_so_far;
 use crate::shadow::Footprint;
-use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Phases, Range};
+use crate::{Agent, ClosingReason, Decline, DispatchId, DispatchInfo, Generation, Phases, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -103,6 +104,8 @@ pub(crate) struct Batch<A: Agent> {
     idle: u32,
     /// Memory operations.
     operations: u32,
+    /// Generations that were born when the last launch was recorded: it may reach whatever there was.
+    reached: Generation,
     /// Something was freed whose memory stays.
     lingers: bool,
     /// The counters count those too.
@@ -193,6 +196,7 @@ impl<A: Agent> Batch<A> {
             unselected: 0,
             idle: 0,
             operations: 0,
+            reached: Generation(0),
             lingers: false,
             every_launch,
             passes,
@@ -283,6 +287,11 @@ impl<A: Agent> Batch<A> {
         self.dispatches.len() as u64 + if self.every_launch { u64::from(beside) } else { 0 }
     }
 
+    /// Whether a launch was recorded since this generation was born.
+    pub(crate) fn launched_since(&self, born: Generation) -> bool {
+        self.reached > born
+    }
+
     /// Whether something lingers.
     pub(crate) fn lingers(&self) -> bool {
         self.lingers
@@ -308,6 +317,7 @@ impl<A: Agent> Batch<A> {
         self.dispatches.push(dispatch);
         self.idle = 0;
         if let Some(work) = work {
+            self.reached = generations_so_far();
             self.push(work, Some(index));
         }
         let counted = self.first_counted && self.core.counting.running();
@@ -340,6 +350,7 @@ impl<A: Agent> Batch<A> {
     /// A launch that is not selected follows.
     pub(crate) fn record_unselected(&mut self, work: A::Work) {
         self.passed_by();
+        self.reached = generations_so_far();
         self.push(work, None);
     }
 
