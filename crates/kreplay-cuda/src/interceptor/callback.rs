@@ -4,7 +4,9 @@ use super::Interceptor;
 use super::ids::{Class, class};
 use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
+use crate::tables::Context;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
+use crate::tables::driver_structs::UnloadParams;
 use kreplay_engine::ClosingReason;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -32,9 +34,12 @@ impl Interceptor {
                     self.exit(class, data);
                 } else if alive {
                     self.enter(class, data);
+                } else {
+                    self.part();
                 }
             }
-            domain::RESOURCE if alive => {
+            // What is known of a context goes with it in any case.
+            domain::RESOURCE if alive || id == resource::CONTEXT_DESTROY_STARTING => {
                 // SAFETY: the data of the resource domain, promised by the caller.
                 let data = unsafe { &*data.cast::<ResourceData>() };
                 self.resource(id, data);
@@ -61,6 +66,11 @@ impl Interceptor {
             Class::UnloadModule => self.module_unloading(data),
             Class::UnloadLibrary => self.library_unloading(data),
             Class::EndsRecording(reason) => self.end_recordings(reason),
+            Class::SetAccess => self.access_enter(data),
+            Class::SharePool => self.pool_shared(),
+            Class::FunctionAttribute { kernel } => self.attribute_enter(data, kernel),
+            Class::DestroyGreen => self.green_destroyed(data),
+            Class::HostFunction => self.host_function(),
             // Counted before the call, so that nothing of ours falls between.
             Class::BeginCapture => {
                 // A window that is open would be closed later, and nothing may be allocated or waited for then.
@@ -68,7 +78,7 @@ impl Interceptor {
                 self.captures.fetch_add(1, Ordering::Relaxed);
             }
             Class::Operation(written) => self.operation_enter(data, written),
-            Class::Map | Class::SetAccess | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) => {}
+            Class::Map | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) => {}
         }
     }
 
@@ -118,6 +128,7 @@ impl Interceptor {
             Class::ChangeGraph(change) => self.graph_changed(data, change),
             Class::Map => self.map_exit(data),
             Class::SetAccess => self.access_exit(data),
+            Class::FunctionAttribute { kernel } => self.attribute_exit(data, kernel),
             Class::SurfaceCreate => self.surface_created(data),
             Class::EndCapture => self.capture_ended(),
             _ => {}
@@ -128,17 +139,36 @@ impl Interceptor {
         let _ = self.captures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
     }
 
+    /// What is known of a context ends with it.
+    fn context_ends(&self, context: Context) {
+        let state = self.forget_context(context);
+        super::recent::forget();
+        if let Some(state) = state {
+            state.finish();
+        }
+    }
+
+    /// *Enter* of `cuGreenCtxDestroy`. Its memory is that of the device's primary context, and stays.
+    fn green_destroyed(&self, data: &CallbackData) {
+        self.end_recordings(ClosingReason::Exit);
+        // SAFETY: CUPTI hands the parameters of this function.
+        let green = unsafe { data.parameters.cast::<UnloadParams>().read() }.handle;
+        let context = {
+            let _depth = crate::agent::Depth::enter();
+            self.driver.context_of_green(green)
+        };
+        if let Some(context) = context {
+            self.context_ends(context);
+        }
+    }
+
     fn resource(&self, id: u32, data: &ResourceData) {
         match id {
             resource::CONTEXT_CREATED => {
                 self.context(data.context);
             }
             resource::CONTEXT_DESTROY_STARTING => {
-                let state = self.forget_context(data.context);
-                super::recent::forget();
-                if let Some(state) = state {
-                    state.finish();
-                }
+                self.context_ends(data.context);
                 self.context_gone(data.context);
                 self.pools.forget();
             }

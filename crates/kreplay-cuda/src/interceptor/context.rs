@@ -150,6 +150,14 @@ impl ContextState {
         }
     }
 
+    /// As [`ContextState::region_retire`], of memory of another context that cannot be reached from this one.
+    pub(super) fn region_retire_unreached(&self, base: u64) -> Option<Gone> {
+        if locked(&self.early).is_some() {
+            return self.region_retire(base);
+        }
+        self.driven().and_then(|driven| driven.engine.region_retire_unreached(base)).map(Gone::Known)
+    }
+
     /// Memory is about to be freed.
     pub(super) fn region_retire(&self, base: u64) -> Option<Gone> {
         {
@@ -224,6 +232,14 @@ impl ContextState {
             for code in codes {
                 driven.engine.code_unloaded(*code);
             }
+        }
+    }
+
+    /// Nothing is looked at from now on.
+    pub(super) fn part(&self) {
+        if let Some(driven) = self.driven() {
+            driven.engine.give_up_recording("the command had gone");
+            driven.engine.finish(Instant::now() + END);
         }
     }
 

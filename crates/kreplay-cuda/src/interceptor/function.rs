@@ -199,15 +199,20 @@ impl Functions {
         (runtime, known.hidden)
     }
 
-    /// A module is about to go; `None`: all modules that are not known to stay (a library's kernels are in several).
+    /// A module is about to go, perhaps of another context; `None`: all modules that are not known to stay (a library's kernels
+    /// are in several).
     pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
         super::recent::forget();
-        let launched = {
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            let before = known.len();
-            known.retain(|_, info| module.zip(info.code.get()).is_some_and(|(module, code)| code.module != module));
-            known.len() < before
-        };
+        let mut launched = false;
+        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, info| {
+            let code = info.code.get();
+            let another =
+                |(module, code): (Module, &FunctionCode)| code.module != module && code.module != Module::NULL;
+            let stays = module.zip(code).is_some_and(another);
+            // The code of what a window records was looked at.
+            launched |= !stays && code.is_some();
+            stays
+        });
         let codes: Vec<u64> = {
             let mut code = locked(&self.code);
             match module {

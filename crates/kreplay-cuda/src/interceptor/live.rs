@@ -18,11 +18,17 @@ impl Live {
         found.1.range.contains(address).then_some(found)
     }
 
-    /// Whether an address is in device memory that was seen to be allocated.
-    pub(super) fn is_device(&self, address: u64) -> bool {
-        self.at(address).is_some_and(|(_, region)| {
-            matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped)
+    /// Whether an address is in device memory that this context was seen to allocate.
+    pub(super) fn is_device(&self, context: Context, address: u64) -> bool {
+        self.at(address).is_some_and(|(owner, region)| {
+            let device = matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped);
+            device && owner.is_none_or(|owner| owner == context)
         })
+    }
+
+    /// Who allocated what an address is in; `None` where that is nobody in particular, or not known.
+    pub(super) fn owner(&self, address: u64) -> Option<Context> {
+        self.at(address)?.0
     }
 
     /// Memory of other contexts that argument bytes point into, with its owner.

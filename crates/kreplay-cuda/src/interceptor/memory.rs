@@ -144,6 +144,10 @@ impl Interceptor {
         retire: &dyn Fn(&Arc<ContextState>, u64) -> Option<Gone>,
     ) {
         let live: Vec<_> = bases.iter().filter_map(|base| self.forget(*base)).collect();
+        if live.len() < bases.iter().filter(|base| **base != 0).count() {
+            // Nobody told of it, but a recorded launch may use it.
+            self.end_recordings(ClosingReason::Freed);
+        }
         let mut gone: Vec<(Arc<ContextState>, Gone)> = Vec::new();
         for state in self.all_contexts() {
             for base in bases {
@@ -155,55 +159,6 @@ impl Interceptor {
         let pooled = bases.iter().find_map(|base| self.pools.freed(*base));
         if !gone.is_empty() || pooled.is_some() {
             push(data.correlation_id, Pending::Retired { gone, live, pooled });
-        }
-    }
-
-    /// *Exit* of `cuMemMap`: the mapping exists; who may use it is said later.
-    pub(super) fn map_exit(&self, data: &CallbackData) {
-        // SAFETY: CUPTI hands the parameters of this function.
-        let p = unsafe { data.parameters.cast::<MemMapParams>().read() };
-        locked(&self.mappings).insert(p.pointer, p.bytes as u64);
-    }
-
-    /// *Enter* of `cuMemUnmap`.
-    pub(super) fn unmap_enter(&self, data: &CallbackData) {
-        // SAFETY: CUPTI hands the parameters of this function.
-        let p = unsafe { data.parameters.cast::<MemUnmapParams>().read() };
-        let end = p.pointer.saturating_add(p.bytes as u64);
-        let bases: Vec<u64> = {
-            let mut mappings = locked(&self.mappings);
-            let bases = mappings.keys().copied().filter(|base| (p.pointer..end).contains(base)).collect();
-            mappings.retain(|base, _| !(p.pointer..end).contains(base));
-            bases
-        };
-        self.retire(data, &bases, &|state, base| state.region_retire(base));
-    }
-
-    /// *Exit* of `cuMemSetAccess`: mappings that a device may write are live on it.
-    pub(super) fn access_exit(&self, data: &CallbackData) {
-        const DEVICE: u32 = 1;
-        const READ_WRITE: u32 = 3;
-        // SAFETY: CUPTI hands the parameters of this function.
-        let p = unsafe { data.parameters.cast::<MemSetAccessParams>().read() };
-        if p.access.is_null() {
-            return;
-        }
-        // SAFETY: the program hands that many descriptions to the driver.
-        let access = unsafe { std::slice::from_raw_parts(p.access, p.count) };
-        let writable = access.iter().filter(|one| one.kind == DEVICE && one.flags == READ_WRITE).count();
-        if writable == 0 {
-            return;
-        }
-        let end = p.pointer.saturating_add(p.bytes as u64);
-        let mapped: Vec<(u64, u64)> = locked(&self.mappings)
-            .iter()
-            .map(|(base, bytes)| (*base, *bytes))
-            .filter(|(base, _)| (p.pointer..end).contains(base))
-            .collect();
-        let writers = if writable > 1 { Writers::Others } else { Writers::Seen };
-        for (base, bytes) in mapped {
-            let region = Region { range: Range::new(base, bytes), kind: RegionKind::Mapped, writers };
-            self.born(Some(data.context), region);
         }
     }
 
@@ -221,6 +176,8 @@ impl Interceptor {
     pub(super) fn surface_destroyed(&self, data: &CallbackData) {
         // SAFETY: CUPTI hands the parameters of this function.
         let object = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
+        // One that lies in memory is not seen in the arguments.
+        self.end_recordings(ClosingReason::Freed);
         locked(&self.surfaces).remove(&object);
     }
 
@@ -228,8 +185,11 @@ impl Interceptor {
     pub(super) fn module_unloading(&self, data: &CallbackData) {
         // SAFETY: CUPTI hands the parameters of this function.
         let handle: *mut c_void = unsafe { data.parameters.cast::<UnloadParams>().read() }.handle;
-        let state = self.context(data.context);
-        state.functions.unloaded(&state, Some(crate::tables::Module(handle)));
+        // Of whichever context: another one may be current.
+        for state in self.all_contexts() {
+            state.functions.unloaded(&state, Some(crate::tables::Module(handle)));
+        }
+        self.attributes.forget();
     }
 
     /// *Enter* of `cuLibraryUnload`: its module of every context.
@@ -244,5 +204,6 @@ impl Interceptor {
             };
             state.functions.unloaded(&state, module);
         }
+        self.attributes.forget();
     }
 }

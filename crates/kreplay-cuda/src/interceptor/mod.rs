@@ -7,6 +7,7 @@
 //! Calls that we make ourselves come back as callbacks too; a depth counter of the thread tells them apart. While a stream
 //! is being captured anywhere in the process nothing of ours may allocate or wait, so launches decline.
 
+mod attributes;
 mod call;
 mod callback;
 mod context;
@@ -15,9 +16,11 @@ mod copies;
 mod end;
 mod function;
 mod graphs;
+mod host_writes;
 mod ids;
 mod launch;
 mod live;
+mod mappings;
 mod memory;
 mod operations;
 mod pending;
@@ -40,9 +43,9 @@ use context::ContextState;
 use contexts::Contexts;
 use kreplay_engine::{ClosingReason, Counters, Process};
 use live::Live;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// Makes the counters of an agent; `None` when it counts nothing.
 pub(crate) type MakeCounters = dyn Fn(&CudaAgent) -> Option<Arc<dyn AgentCounters>> + Send + Sync;
@@ -76,8 +79,13 @@ pub(crate) struct Interceptor {
     agents: AtomicU64,
     graphs: Mutex<graphs::Graphs>,
     pools: Arc<Pools>,
-    /// Physical memory that is mapped where, until it is unmapped.
-    mappings: Mutex<HashMap<u64, u64>>,
+    mappings: Mutex<mappings::Mappings>,
+    attributes: attributes::Attributes,
+    host_writes: host_writes::HostWrites,
+    /// Other devices may use memory of pools.
+    pools_shared: AtomicBool,
+    /// Ends what is open when the command has gone.
+    parting: Once,
 }
 
 impl Interceptor {
@@ -108,6 +116,10 @@ impl Interceptor {
             agents: AtomicU64::new(0),
             graphs: Mutex::default(),
             mappings: Mutex::default(),
+            attributes: attributes::Attributes::default(),
+            host_writes: host_writes::HostWrites::default(),
+            pools_shared: AtomicBool::new(false),
+            parting: Once::new(),
         }
     }
 
@@ -155,6 +167,17 @@ impl Interceptor {
                 driven.engine.end_recording(reason);
             }
         }
+    }
+
+    /// Nobody wants records any more, and nothing is looked at from now on: what the program frees would be gone when a window
+    /// that is open is replayed. So none is replayed. Other threads wait.
+    fn part(&self) {
+        self.parting.call_once(|| {
+            let _depth = crate::agent::Depth::enter();
+            for state in self.all_contexts() {
+                state.part();
+            }
+        });
     }
 
     /// Whether some stream of the process is being captured.

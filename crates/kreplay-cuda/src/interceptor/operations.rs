@@ -4,11 +4,13 @@ use super::copies::{Copied, ELSEWHERE, Place, copies, one_plane, sets};
 use super::ids::{From, Written};
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
-use crate::agent::CudaWork;
+use crate::agent::{CONTEXTS, CudaWork};
+use crate::tables::Context;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{CopyParams, CopyPeerParams, CopyRectangle, SetParams, SetRectangleParams};
 use crate::tables::graph_structs::{CopyNodeParams, SetNodeParams};
 use kreplay_engine::{Operation, Range};
+use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// *Enter* of an operation: it does not fall into a window by chance. An open batch window records it where it can be
@@ -18,7 +20,13 @@ impl Interceptor {
             return;
         }
         let kind = self.kind(data, written);
+        if matches!((written, &kind), (Written::Host | Written::Copy(_), Kind::Reads)) {
+            // SAFETY: CUPTI hands the parameters of a function of these classes, which all begin so.
+            let p = unsafe { data.parameters.cast::<CopyParams>().read() };
+            self.host_written(p.to, p.bytes as u64);
+        }
         let range = written_range(data, written, &kind);
+        let peers = self.peers(data, written);
         let (mut guards, mut early) = (Vec::new(), Vec::new());
         // An address says nothing about its context, so the operation is kept out of every context's windows; memory of
         // another context is not put back by this one's.
@@ -31,6 +39,8 @@ impl Interceptor {
             driven.agent.note_operation();
             let mut work = || self.repeat(data, &kind);
             let operation = match &kind {
+                // Its window could not do it again.
+                _ if state.context != data.context && peers.reach(state.context) => Operation::Foreign,
                 _ if state.context != data.context => Operation::Elsewhere,
                 Kind::Reads => Operation::Reads,
                 Kind::Foreign => Operation::Foreign,
@@ -47,28 +57,76 @@ impl Interceptor {
         }
     }
 
+    /// Other contexts whose memory an operation reaches.
+    fn peers(&self, data: &CallbackData, written: Written) -> Peers {
+        if CONTEXTS.load(Ordering::Relaxed) < 2 {
+            return Peers::These(Vec::new());
+        }
+        let p = data.parameters;
+        let addresses = match written {
+            Written::Nothing => Vec::new(),
+            // Copies of arrays and batches between devices are not looked into.
+            Written::Unknown => return Peers::All,
+            Written::Copy(_) | Written::Host => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                let p = unsafe { p.cast::<CopyParams>().read() };
+                vec![p.to, p.from]
+            }
+            Written::Peer => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<CopyPeerParams>().read() };
+                vec![p.to, p.from]
+            }
+            // SAFETY: as above.
+            Written::Set(_) => vec![unsafe { p.cast::<SetParams>().read() }.to],
+            // SAFETY: as above.
+            Written::Rectangle(_) => vec![unsafe { p.cast::<SetRectangleParams>().read() }.to],
+            Written::Copy2D => {
+                // SAFETY: as above; the description is the first parameter.
+                let p = unsafe { p.cast::<*const CopyRectangle>().read() };
+                // SAFETY: the program hands it to the driver, which is about to read it.
+                unsafe { p.as_ref() }.map_or_else(Vec::new, |p| vec![p.to_device, p.from_device])
+            }
+            Written::Copy3D => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<*const CopyNodeParams>().read() };
+                // SAFETY: as above.
+                unsafe { p.as_ref() }.map_or_else(Vec::new, |p| vec![p.to_device, p.from_device])
+            }
+        };
+        let live = locked(&self.live);
+        let owners = addresses.into_iter().filter_map(|address| live.owner(address));
+        Peers::These(owners.filter(|owner| *owner != data.context).collect())
+    }
+
     /// What an operation does, seen from a window.
     fn kind(&self, data: &CallbackData, written: Written) -> Kind {
         let rows = |copied: Result<Copied, &'static str>| match copied {
-            Ok(Copied::ToHost(_)) => Kind::Reads,
+            Ok(Copied::ToHost(ranges)) => {
+                ranges.into_iter().for_each(|(base, bytes)| self.host_written(base, bytes));
+                Kind::Reads
+            }
             Ok(copied) => Kind::Rows(copied),
             Err(ELSEWHERE) => Kind::Foreign,
             Err(_) => Kind::Other,
         };
-        let place = |address| self.place(address);
+        let place = |address| self.place(data.context, address);
         match written {
-            Written::Nothing => Kind::Reads,
+            Written::Nothing | Written::Host => Kind::Reads,
             Written::Set(element) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<SetParams>().read() };
                 // Memory of the host is nothing that may be written again.
-                if locked(&self.live).is_device(p.to) { Kind::Set(element) } else { Kind::Foreign }
+                if locked(&self.live).is_device(data.context, p.to) { Kind::Set(element) } else { Kind::Foreign }
             }
             Written::Copy(from) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<CopyParams>().read() };
                 let live = locked(&self.live);
-                match (live.is_device(p.to), live.is_device(p.from), from) {
+                let elsewhere = |address| live.owner(address).is_some_and(|owner| owner != data.context);
+                match (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from) {
+                    // What another context allocated is nothing that could be put back, or read here.
+                    _ if elsewhere(p.to) || elsewhere(p.from) => Kind::Foreign,
                     (true, true, _) => Kind::Within,
                     (true, false, From::Host | From::Anywhere) => Kind::Upload(from),
                     (false, true, From::Anywhere) => Kind::Reads,
@@ -115,8 +173,8 @@ impl Interceptor {
     }
 
     /// Where an address is that may be the host's or a device's.
-    pub(super) fn place(&self, address: u64) -> Place {
-        if locked(&self.live).is_device(address) {
+    pub(super) fn place(&self, context: Context, address: u64) -> Place {
+        if locked(&self.live).is_device(context, address) {
             return Place::Device;
         }
         let _depth = crate::agent::Depth::enter();
@@ -136,8 +194,8 @@ impl Interceptor {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<CopyParams>().read() };
                 // Memory of another device, or of another process, is nothing that could be read here.
-                let host = *source == From::Host || self.place(p.from) == Place::Host;
-                if p.from == 0 || p.bytes == 0 || !host {
+                let host = *source == From::Host || self.place(data.context, p.from) == Place::Host;
+                if p.from == 0 || p.bytes == 0 || !host || !self.host_settled(p.from, p.bytes as u64) {
                     return None;
                 }
                 Some(upload(p.to, p.from, p.bytes as u64))
@@ -149,9 +207,28 @@ impl Interceptor {
             }
             Kind::Rows(Copied::Device(works)) => Some(CudaWork::All(works.clone().into())),
             Kind::Rows(Copied::Upload(rows)) => {
+                if !rows.iter().all(|(_, from, bytes)| self.host_settled(*from, *bytes)) {
+                    return None;
+                }
                 Some(CudaWork::All(rows.iter().map(|(to, from, bytes)| upload(*to, *from, *bytes)).collect()))
             }
             Kind::Reads | Kind::Foreign | Kind::Other | Kind::Rows(Copied::ToHost(_)) => None,
+        }
+    }
+}
+
+/// Contexts whose memory an operation of another one reaches.
+enum Peers {
+    These(Vec<Context>),
+    /// Any may be.
+    All,
+}
+
+impl Peers {
+    fn reach(&self, context: Context) -> bool {
+        match self {
+            Self::These(contexts) => contexts.contains(&context),
+            Self::All => true,
         }
     }
 }
@@ -185,7 +262,7 @@ enum Kind {
 fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<Range> {
     let p = data.parameters;
     match written {
-        Written::Nothing => None,
+        Written::Nothing | Written::Host => None,
         Written::Copy2D | Written::Copy3D => match kind {
             Kind::Reads => None,
             Kind::Rows(Copied::Device(works)) => hull(works.iter().map(|work| match work {

@@ -1,9 +1,9 @@
 //! Memory of pools: frees that a batch window outlives, and calls that would take freed memory away.
 
-use super::Interceptor;
 use super::context::{ContextState, Gone};
 use super::ids::{Allocation, Class};
 use super::pending::{Pending, push};
+use super::{Interceptor, locked};
 use crate::agent::CudaAgent;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{
@@ -12,13 +12,26 @@ use crate::tables::driver_structs::{
 use crate::tables::{MemoryPool, pool_attribute};
 use kreplay_engine::{ClosingReason, Operation, Range, RunGuard};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// *Enter* of a stream-ordered free: the memory goes back to its pool and stays mapped, so an open batch window goes on.
     pub(super) fn free_to_pool_enter(&self, data: &CallbackData) {
         // SAFETY: both functions of this class have the address first.
         let base = unsafe { data.parameters.cast::<FreeParams>().read() }.pointer;
-        self.retire(data, &[base], &|state, base| self.linger(state, base).or_else(|| state.region_retire(base)));
+        let owner = locked(&self.live).owner(base);
+        let shared = self.pools_shared.load(Ordering::Relaxed);
+        self.retire(data, &[base], &|state, base| match owner {
+            // Other contexts know of it, and cannot use it.
+            Some(owner) if owner != state.context && !shared => state.region_retire_unreached(base),
+            _ => self.linger(state, base).or_else(|| state.region_retire(base)),
+        });
+    }
+
+    /// *Enter* of `cuMemPoolSetAccess`.
+    pub(super) fn pool_shared(&self) {
+        self.pools_shared.store(true, Ordering::Relaxed);
+        self.end_recordings(ClosingReason::Unrecordable);
     }
 
     /// Keeps what a batch window of this context may need, if one records.

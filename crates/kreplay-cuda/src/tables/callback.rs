@@ -123,6 +123,14 @@ pub(crate) mod cbid {
     pub(crate) const MEM_ALLOC_FROM_POOL: u32 = 611;
     pub(crate) const MEM_ALLOC_FROM_POOL_PTSZ: u32 = 612;
     pub(crate) const MEM_POOL_IMPORT_POINTER: u32 = 616;
+    pub(crate) const MEM_POOL_SET_ACCESS: u32 = 605;
+    pub(crate) const FUNCTION_SET_ATTRIBUTE: u32 = 481;
+    pub(crate) const KERNEL_SET_ATTRIBUTE: u32 = 687;
+    pub(crate) const GREEN_CONTEXT_DESTROY: u32 = 744;
+    pub(crate) const ADD_CALLBACK: u32 = 346;
+    pub(crate) const ADD_CALLBACK_PTSZ: u32 = 437;
+    pub(crate) const HOST_FUNCTION: u32 = 527;
+    pub(crate) const HOST_FUNCTION_PTSZ: u32 = 528;
     pub(crate) const SURFACE_CREATE: u32 = 343;
     pub(crate) const SURFACE_DESTROY: u32 = 344;
 

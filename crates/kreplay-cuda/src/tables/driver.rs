@@ -57,6 +57,7 @@ function_table! {
             fn cuKernelGetParamInfo(function: Function, index: usize, offset: *mut usize, bytes: *mut usize);
             fn cuKernelGetFunction(function: *mut Function, kernel: Function);
             fn cuFuncLoad(function: Function);
+            fn cuCtxFromGreenCtx(context: *mut Context, green: *mut c_void);
             fn cuLibraryGetModule(module: *mut Module, library: *mut c_void);
             fn cuStreamIsCapturing(stream: Stream, status: *mut u32);
             fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64);

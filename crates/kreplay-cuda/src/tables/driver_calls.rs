@@ -233,6 +233,14 @@ impl Driver {
         }
     }
 
+    /// The context of a green context; `None` from a driver without them.
+    pub(crate) fn context_of_green(&self, green: *mut c_void) -> Option<Context> {
+        let mut context = Context::NULL;
+        // SAFETY: the output is a local; the driver checks the handle.
+        let status = self.table().cuCtxFromGreenCtx.map(|get| unsafe { get(&mut context, green) });
+        (status == Some(0) && !context.is_null()).then_some(context)
+    }
+
     /// A library's module in the thread's context.
     pub(crate) fn library_module(&self, library: *mut c_void) -> Result<Module, CudaError> {
         let mut module = Module::NULL;

@@ -236,6 +236,25 @@ plain_struct! {
 }
 
 plain_struct! {
+    /// `cuFuncSetAttribute`.
+    FunctionAttributeParams: 16 {
+        function @ 0: u64,
+        attribute @ 8: i32,
+        value @ 12: i32,
+    }
+}
+
+plain_struct! {
+    /// `cuKernelSetAttribute`.
+    KernelAttributeParams: 24 {
+        attribute @ 0: i32,
+        value @ 4: i32,
+        kernel @ 8: u64,
+        device @ 16: i32,
+    }
+}
+
+plain_struct! {
     /// A copy or set whose destination comes first: `cuMemcpyHtoD`, `cuMemcpyDtoD` and `cuMemcpy`, plain and
     /// asynchronous.
     CopyParams: 24 {

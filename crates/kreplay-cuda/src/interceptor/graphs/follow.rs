@@ -126,7 +126,7 @@ impl Interceptor {
             let name = || self.driver.function_name(function).map_or_else(|_| "unknown kernel".into(), Into::into);
             state.functions.get(&state, &self.driver, function, name)
         };
-        let place = |address| self.place(address);
+        let place = |address| self.place(data.context, address);
         work(&Known { driver: &self.driver, context: data.context, function: &function, place: &place })
     }
 

@@ -25,7 +25,8 @@ impl Interceptor {
         let Some(driven) = state.drive(self) else { return };
         let stream = stream_of(parameters.stream, per_thread).raw();
         let exec = GraphExec(parameters.graph);
-        let guard = match self.nodes(exec, stream) {
+        let settled = self.graph_sources_settled(exec);
+        let guard = match self.nodes(exec, stream, settled) {
             Some(nodes) => driven.engine.dispatch_graph(nodes),
             None => {
                 // Nothing is known of it, or nothing but that it cannot be recorded.
@@ -41,8 +42,22 @@ impl Interceptor {
         push(data.correlation_id, Pending::Guard { guard });
     }
 
-    /// What a graph does, for the engine.
-    fn nodes(&self, exec: GraphExec, stream: u64) -> Option<Vec<GraphNode<'static, CudaWork>>> {
+    /// Waits until nothing is on its way to what the graph copies from the host. `false` when that takes too long.
+    fn graph_sources_settled(&self, exec: GraphExec) -> bool {
+        let sources: Vec<(u64, u64)> = {
+            let graphs = locked(&self.graphs);
+            let steps = graphs.0.get(&exec).map_or(&[][..], |plan| &plan.steps);
+            let rows = steps.iter().filter_map(|step| match &step.work {
+                Work::Upload(rows) if step.enabled => Some(rows),
+                _ => None,
+            });
+            rows.flatten().map(|(_, from, bytes)| (*from, *bytes)).collect()
+        };
+        sources.into_iter().all(|(from, bytes)| self.host_settled(from, bytes))
+    }
+
+    /// What a graph does, for the engine. `settled`: what it copies from the host is there by now.
+    fn nodes(&self, exec: GraphExec, stream: u64, settled: bool) -> Option<Vec<GraphNode<'static, CudaWork>>> {
         let graphs = locked(&self.graphs);
         let plan = graphs.0.get(&exec)?;
         let refused = plan.steps.iter().any(|step| matches!(step.work, Work::Unrecordable(_)));
@@ -73,11 +88,14 @@ impl Interceptor {
                     }));
                 }
                 Work::Device(works) => nodes.extend(works.iter().cloned().map(operation)),
+                Work::Upload(_) if !settled => {
+                    nodes.push(GraphNode::Unrecordable("copy from the host of what is still being written there"));
+                }
                 // What is there now is what the launch copies, unless the program changes it before the copy comes.
                 Work::Upload(rows) => {
                     nodes.extend(rows.iter().map(|(to, from, bytes)| operation(upload(*to, *from, *bytes))));
                 }
-                Work::ToHost(_) => {}
+                Work::ToHost(ranges) => ranges.iter().for_each(|(base, bytes)| self.host_written(*base, *bytes)),
                 Work::Unrecordable(kind) => nodes.push(GraphNode::Unrecordable(kind)),
             }
         }

@@ -5,6 +5,7 @@ mod batches;
 mod code;
 mod collectives;
 mod cost;
+mod gone;
 mod graphs;
 mod launches;
 mod memory;
