@@ -33,14 +33,14 @@ pub(crate) fn inside() -> bool {
 
 /// While it lives, a context is this thread's.
 #[derive(Debug)]
-pub(super) struct Current<'a> {
+pub(crate) struct Current<'a> {
     driver: &'a Driver,
     pushed: bool,
 }
 
 impl<'a> Current<'a> {
     /// Makes `context` current, unless it is.
-    pub(super) fn enter(driver: &'a Driver, context: Context) -> Result<Self, CudaError> {
+    pub(crate) fn enter(driver: &'a Driver, context: Context) -> Result<Self, CudaError> {
         let pushed = driver.current_context()? != context;
         if pushed {
             driver.push_context(context)?;

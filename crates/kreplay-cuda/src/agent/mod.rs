@@ -24,7 +24,7 @@ mod gpu_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use guard::{Depth, inside};
+pub(crate) use guard::{Current, Depth, inside};
 pub(crate) use passes::launching_on;
 pub(crate) use pause::Pause;
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};

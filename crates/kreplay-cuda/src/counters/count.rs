@@ -42,7 +42,7 @@ pub(crate) struct CudaCounters {
     pub(super) lock: GpuLock,
     plans: Mutex<Vec<Arc<Planned>>>,
     evaluator: Evaluator,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     pub(super) ranges: Ranges,
     /// `None`: nothing can be sampled.
     pub(super) sampling: Option<Arc<Sampling>>,
@@ -52,14 +52,14 @@ pub(crate) struct CudaCounters {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     window: Option<Window>,
     timing: Timing,
     events: Events,
     /// Windows so far.
-    windows: u64,
+    pub(super) windows: u64,
     /// A pass did not end: nothing may be asked of the hardware any more.
-    stuck: bool,
+    pub(super) stuck: bool,
 }
 
 impl CudaCounters {
@@ -120,7 +120,7 @@ impl CudaCounters {
         }
     }
 
-    fn planned(&self, plan: &Plan) -> Result<Arc<Planned>, CountersError> {
+    pub(super) fn planned(&self, plan: &Plan) -> Result<Arc<Planned>, CountersError> {
         let plans = self.plans.guarded();
         plans
             .iter()
@@ -199,7 +199,6 @@ impl Counters for CudaCounters {
         }
         state.window = Some(Window {
             planned,
-            dispatches,
             number: state.windows,
             gather: Gather::new(Arc::clone(&self.warn)),
             ranges,
@@ -282,7 +281,7 @@ impl Counters for CudaCounters {
                 self.wait(stuck, "waiting for a timed dispatch", true)?;
                 let longest = timing.end(&self.agent, &pass, number, &mut window.readings)?;
                 if let Some(sampling) = &self.sampling {
-                    sampling.expect(longest, window.dispatches);
+                    sampling.expect(longest);
                 }
                 Ok(())
             }
@@ -349,5 +348,10 @@ impl crate::interceptor::AgentCounters for CudaCounters {
 
     fn waits(&self) -> bool {
         self.conduct.fence
+    }
+
+    fn prepare(&self, plan: &Plan, dispatches: u32) {
+        // The window that needs it tries again, and tells what becomes of it.
+        let _ = self.prepare_first(plan, dispatches);
     }
 }

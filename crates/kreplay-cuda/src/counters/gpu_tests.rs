@@ -159,6 +159,42 @@ fn values_repeat_and_steps_are_timed() {
     agent.free(b);
 }
 
+/// What is prepared ahead is what the first window needs, and adds nothing to it.
+#[test]
+fn a_prepared_window_counts_what_any_window_does() {
+    let Some(agent) = gpu_agent() else { return };
+    let bytes = 1u64 << 20;
+    let (a, b) =
+        (agent.allocate(Tier::Device, bytes).expect("room"), agent.allocate(Tier::Device, bytes).expect("room"));
+    let part = |at| Move { to: b.range.base + at, from: a.range.base + at, bytes: 4096 };
+    let three = [part(0), part(8192), part(16_384)];
+    let mut instructions = None;
+    for (names, sampling) in [("sm__inst_executed.sum", true), ("sm__inst_executed.sum", false), ("basic", true)] {
+        let counters = counters_by(&agent, sampling);
+        let plan = counters.plan(&Request { names: vec![names.into()], repeat: 1, dispatches: 500 }).expect("planned");
+        let start = Instant::now();
+        crate::interceptor::AgentCounters::prepare(&*counters, &plan, 200);
+        println!(
+            "{{\"step\": \"prepare {names}, sampling: {sampling}\", \"ms\": {:.1}}}",
+            start.elapsed().as_secs_f64() * 1e3
+        );
+        for _ in 0..2 {
+            let (readings, times) = window(&counters, &plan, 200, &|| {
+                agent.copy(&three).expect("submitted");
+                agent.note_launch();
+            });
+            println!("{times:?}");
+            let executed = values(&readings, "sm__inst_executed.sum");
+            assert_eq!(executed.len(), 200);
+            for value in executed {
+                assert_eq!(*instructions.get_or_insert(value), value, "{names}, sampling: {sampling}");
+            }
+        }
+    }
+    agent.free(a);
+    agent.free(b);
+}
+
 /// A window that is abandoned in the middle leaves the next one right.
 #[test]
 fn an_abandoned_window_does_no_harm() {
@@ -236,7 +272,8 @@ impl Kinds<'_> {
 /// Deterministic counters are the same by sampling as by ranges, on every launch.
 #[test]
 fn sampling_counts_what_ranges_count() {
-    const LAUNCHES: u32 = 200;
+    // Enough of them that several portions are decoded between them.
+    const LAUNCHES: u32 = 600;
     let Some(agent) = gpu_agent() else { return };
     let (a, b) = (agent.allocate(Tier::Device, ROOM).expect("room"), agent.allocate(Tier::Device, ROOM).expect("room"));
     let kinds = Kinds { agent: &agent, a: a.range.base, b: b.range.base };

@@ -22,6 +22,7 @@ mod lock;
 mod names;
 mod plan;
 mod planner;
+mod prepare;
 mod range;
 mod ranges;
 mod room;

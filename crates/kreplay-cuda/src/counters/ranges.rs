@@ -68,6 +68,27 @@ impl Ranges {
         self.sessions.end_programmed();
     }
 
+    /// Whether no session on this device was programmed.
+    pub(super) fn nothing_programmed(&self) -> bool {
+        self.sessions.nothing_programmed()
+    }
+
+    /// Begins the session for windows of a plan that is one pass, of about `most` dispatches, by a pass without any.
+    ///
+    /// # Errors
+    /// [`CountersError`]; there is no session then.
+    pub(super) fn prepare(&self, planned: &Arc<Planned>, most: u32) -> Result<(), CountersError> {
+        let mut window = Self::open(Arc::clone(planned), most);
+        let run = |window: &mut RangeWindow| self.begin(window, 0).and_then(|pass| self.end(window, &pass));
+        let done = run(&mut window);
+        if done.is_err() {
+            self.end_session();
+        } else if let Some(Counted { images, give_back, .. }) = self.collect(window) {
+            give_back(images);
+        }
+        done
+    }
+
     /// An empty image for so many ranges of a group.
     fn image(&self, group: &Arc<Group>, ranges: u32) -> Result<Storage, CountersError> {
         if let Some(storage) = self.images.take(group, ranges) {

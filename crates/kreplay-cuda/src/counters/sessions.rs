@@ -50,6 +50,12 @@ impl Sessions {
         SESSIONS.guarded().retain(|session| session.device != device || session.programmed.is_none());
     }
 
+    /// Whether no session on this device was programmed.
+    pub(super) fn nothing_programmed(&self) -> bool {
+        let device = self.agent.device();
+        SESSIONS.guarded().iter().all(|session| session.device != device || session.programmed.is_none())
+    }
+
     /// Runs `work` with this context's session, beginning it where there is none.
     ///
     /// # Errors

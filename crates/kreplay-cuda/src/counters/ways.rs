@@ -16,8 +16,6 @@ use std::time::Instant;
 /// A window of counters.
 pub(super) struct Window {
     pub(super) planned: Arc<Planned>,
-    /// Most dispatches that it may hold.
-    pub(super) dispatches: u32,
     /// Which one it is.
     pub(super) number: u64,
     pub(super) gather: Gather,
@@ -97,10 +95,15 @@ impl CudaCounters {
         Device { wait, cupti: Arc::clone(&self.cupti), agent: self.agent.clone() }
     }
 
+    /// Whether the sampled groups of this window run in the opposite order.
+    pub(super) fn turned(window: u64) -> bool {
+        window % 2 == 1
+    }
+
     /// A pass that samples begins; the context is idle.
     fn begin_sampling(&self, window: &Window, pass: u32, stuck: &mut bool) -> Result<SampledPass, CountersError> {
         let sampling = self.sampling()?;
-        let backwards = window.number % 2 == 1;
+        let backwards = Self::turned(window.number);
         let sampled = window
             .planned
             .sampled(pass, backwards)
@@ -109,13 +112,7 @@ impl CudaCounters {
             self.ranges.end_programmed();
         }
         let what = (&sampled.group, &sampled.counters);
-        sampling.begin(
-            what,
-            sampled.pass,
-            (window.dispatches, window.number),
-            &window.gather,
-            &mut self.ground(pass, stuck),
-        )
+        sampling.begin(what, sampled.pass, window.number, &window.gather, &mut self.ground(pass, stuck))
     }
 
     /// As [`CudaCounters::begin_sampling`], without fences.
@@ -129,7 +126,7 @@ impl CudaCounters {
             .sampled(pass, false)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
         let what = (&sampled.group, &sampled.counters);
-        sampling.begin_unfenced(what, pass, window.dispatches, &window.gather, (&self.agent, &self.cupti, events))
+        sampling.begin_unfenced(what, pass, &window.gather, (&self.agent, &self.cupti, events))
     }
 
     pub(super) fn sampling(&self) -> Result<&Sampling, CountersError> {

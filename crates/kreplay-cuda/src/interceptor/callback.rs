@@ -75,7 +75,8 @@ impl Interceptor {
             Class::BeginCapture => {
                 // A window that is open would be closed later, and nothing may be allocated or waited for then.
                 self.close_windows(ClosingReason::Capture);
-                self.captures.fetch_add(1, Ordering::Relaxed);
+                self.captures.fetch_add(1, Ordering::SeqCst);
+                self.wait_until_ready();
             }
             Class::Operation(written) => self.operation_enter(data, written),
             Class::Map | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) => {}
@@ -166,6 +167,9 @@ impl Interceptor {
         match id {
             resource::CONTEXT_CREATED => {
                 self.context(data.context);
+                if let Some(ready) = &self.ready {
+                    ready(data.context);
+                }
             }
             resource::CONTEXT_DESTROY_STARTING => {
                 self.context_ends(data.context);

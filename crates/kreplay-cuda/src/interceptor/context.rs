@@ -29,6 +29,8 @@ pub(super) struct ContextState {
     /// `None` inside: no engine could be made, which was reported.
     driven: OnceLock<Option<Driven>>,
     making: Mutex<()>,
+    /// Held while the context is got ready beside the program; `true`: it ends, and nothing is made any more.
+    pub(super) over: Mutex<bool>,
     /// Regions and streams from before the first launch.
     early: Mutex<Option<Early>>,
     pub(super) functions: Functions,
@@ -51,6 +53,7 @@ impl ContextState {
             context,
             driven: OnceLock::new(),
             making: Mutex::new(()),
+            over: Mutex::new(false),
             early: Mutex::new(Some(Early::default())),
             functions: Functions::default(),
             codes: AtomicU64::new(1),
@@ -83,7 +86,8 @@ impl ContextState {
         }
     }
 
-    /// The engine, made at the first launch that is selected. `None` when it cannot be. Nothing is being captured.
+    /// The engine, made beside the program or at the first launch that is selected. `None` when it cannot be. Nothing is being
+    /// captured, and the context is the thread's.
     pub(super) fn drive(&self, interceptor: &Interceptor) -> Option<&Driven> {
         if self.driven.get().is_none() {
             let _making = locked(&self.making);
@@ -245,6 +249,7 @@ impl ContextState {
 
     /// The context or the process ends.
     pub(super) fn finish(&self) {
+        *locked(&self.over) = true;
         if let Some(driven) = self.driven() {
             let _depth = crate::agent::Depth::enter();
             driven.engine.finish(Instant::now() + END);

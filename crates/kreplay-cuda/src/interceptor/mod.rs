@@ -7,6 +7,7 @@
 //! Calls that we make ourselves come back as callbacks too; a depth counter of the thread tells them apart. While a stream
 //! is being captured anywhere in the process nothing of ours may allocate or wait, so launches decline.
 
+mod ahead;
 mod attributes;
 mod call;
 mod callback;
@@ -41,7 +42,7 @@ use crate::pools::Pools;
 use crate::tables::{Context, Driver};
 use context::ContextState;
 use contexts::Contexts;
-use kreplay_engine::{ClosingReason, Counters, Process};
+use kreplay_engine::{ClosingReason, Counters, Plan, Process};
 use live::Live;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,6 +59,9 @@ pub(crate) trait AgentCounters: Counters {
     fn close(&self);
     /// Whether a counted launch is waited for before the program can go on.
     fn waits(&self) -> bool;
+    /// No window was opened yet: does what the first one of this plan begins with, for about so many dispatches, if that takes
+    /// long and nobody else uses the hardware. The context is the thread's.
+    fn prepare(&self, plan: &Plan, dispatches: u32);
 }
 
 /// Everything the interceptor knows. One in a process.
@@ -70,6 +74,8 @@ pub(crate) struct Interceptor {
     chip: Box<dyn Fn(i32) -> Arc<str> + Send + Sync>,
     /// Whether windows hold many dispatches where the user leaves the choice.
     records: bool,
+    /// Has [`Interceptor::get_ready`] called for a context, beside the program; `None`: the first launch does it.
+    ready: Option<Box<dyn Fn(Context) + Send + Sync>>,
     contexts: Contexts,
     live: Mutex<Live>,
     /// Captures that are open in the process.
@@ -109,6 +115,7 @@ impl Interceptor {
             make_counters,
             chip,
             records,
+            ready: None,
             contexts: Contexts::default(),
             live: Mutex::default(),
             captures: AtomicU64::new(0),
@@ -121,6 +128,12 @@ impl Interceptor {
             pools_shared: AtomicBool::new(false),
             parting: Once::new(),
         }
+    }
+
+    /// The same, getting contexts ready before their first launch by calling this.
+    pub(crate) fn with_ready(mut self, ready: Box<dyn Fn(Context) + Send + Sync>) -> Self {
+        self.ready = Some(ready);
+        self
     }
 
     /// Whether anybody wants records: one relaxed load.
@@ -182,7 +195,7 @@ impl Interceptor {
 
     /// Whether some stream of the process is being captured.
     fn capturing(&self) -> bool {
-        self.captures.load(Ordering::Relaxed) > 0
+        self.captures.load(Ordering::SeqCst) > 0
     }
 
     /// The process ends: windows close, readings are handed over.

@@ -5,9 +5,9 @@ use super::{AgentCounters, Interceptor};
 use crate::agent::CudaAgent;
 use crate::counters::{Availability, Conduct, CudaCounters, availability, beside, chip_of};
 use crate::tables::callback::{domain, resource};
-use crate::tables::{Cupti, Driver, Environment, LoadError, find_cupti};
+use crate::tables::{Context, Cupti, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{Policy, Process, Recorder, WindowMode};
-use kreplay_protocol::Cache;
+use kreplay_protocol::{Cache, Filters};
 use kreplay_session::{Backend, Session, attach};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,6 +86,9 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
         Box::new(move |device| chip_of(&naming, device)),
         records,
     );
+    // With a filter perhaps nothing is counted, and then nothing of this is to be paid for.
+    let ahead = wanted && session.settings().filters == Filters::default();
+    let interceptor = if ahead { interceptor.with_ready(Box::new(get_ready_beside)) } else { interceptor };
     if INTERCEPTOR.set(interceptor).is_err() || SESSION.set(Arc::clone(session)).is_err() {
         return Ok(());
     }
@@ -122,6 +125,16 @@ fn complete_beside(cupti: &Arc<Cupti>) {
         cupti.complete();
         // The libraries have registered their ends.
         before_others_at_exit();
+    });
+}
+
+/// Gets a context ready on a thread of its own. Where there is none to be had the first launch does it.
+fn get_ready_beside(context: Context) {
+    beside("kreplay-ready", move || {
+        if let Some(interceptor) = INTERCEPTOR.get() {
+            // Whatever goes wrong here goes wrong at the first launch again, which tells.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| interceptor.get_ready(context)));
+        }
     });
 }
 

@@ -129,7 +129,7 @@ impl<A: Agent> Engine<A> {
     }
 
     /// How many dispatches the next batch window holds.
-    pub(crate) fn next_length(&self) -> u32 {
+    pub fn next_length(&self) -> u32 {
         let most = self.most_dispatches();
         let steady = self.counters.as_ref().and_then(|counters| counters.steady_dispatches(&self.plan));
         steady.map_or_else(|| lock(&self.length).next(most), |steady| steady.clamp(1, most))

@@ -17,17 +17,20 @@ pub(super) struct Taken {
 /// Why a segment has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// There was no room for all its samples: the next ones are taken less often.
+    /// There was no room for all its samples, or they were not decoded in time: it may well go better the next time.
     Room,
     /// Samples and dispatches do not fit, or the hardware failed.
     Misfit,
 }
 
+/// What is lost, and the error that says so.
+pub(super) type Loss = (Lost, CountersError);
+
 /// Told of the end of a segment.
 pub(super) type Ended = Box<dyn FnOnce(Option<(Lost, &CountersError)>) + Send>;
 
 /// Turns the samples of a segment into readings.
-pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, CountersError> + Send>;
+pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, Loss> + Send>;
 
 /// What a segment ends with.
 pub(super) struct Closing {
@@ -48,7 +51,7 @@ struct State {
     images: BTreeMap<u32, Taken>,
     /// Images that were read, well or not.
     read: u32,
-    failed: Option<(Lost, CountersError)>,
+    failed: Option<Loss>,
     /// How many images there are in all, once that is known, and what to do then.
     closing: Option<(u32, Closing)>,
 }
@@ -104,10 +107,13 @@ impl Collected {
             None => {
                 let mut samples = Samples::default();
                 for taken in images.into_values() {
+                    if let Some((_, end)) = samples.times.last() {
+                        samples.cuts.push(*end);
+                    }
                     samples.times.extend(taken.times);
                     samples.values.extend(taken.values);
                 }
-                (closing.work)(&samples).map_err(|error| (Lost::Misfit, error))
+                (closing.work)(&samples)
             }
         };
         (closing.ended)(result.as_ref().err().map(|(lost, error)| (*lost, error)));

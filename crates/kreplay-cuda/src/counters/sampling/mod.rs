@@ -4,7 +4,8 @@
 //!  begin     program the group, unless it is; start
 //!  before    idle, and nothing to wait for               ┐ each dispatch is alone between two idle samples
 //!  after     wait for it, let two intervals pass         ┘
-//!  (roll)    stop and start again, when many samples wait
+//!  (portion) when many samples wait: begin to decode them in a longer gap
+//!  (roll)    stop and start again, when decoding falls behind
 //!  end       stop; decoding, evaluating and attributing go on beside the program
 //! ```
 //!
@@ -140,22 +141,17 @@ impl Sampling {
         self.unit.is_enabled()
     }
 
-    fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
+    fn programming(&self, group: &Arc<SampleGroup>) -> Programming {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
         let interval = self.pace.guarded().interval(self.unit.cost(), self.unit.interval_of(group));
-        Programming {
-            group: Arc::clone(group),
-            interval,
-            samples: pace::samples(dispatches, group.is_far()),
-            bursts: false,
-        }
+        Programming { group: Arc::clone(group), interval, samples: pace::SAMPLES, bursts: false }
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.
-    pub(super) fn expect(&self, longest: u64, dispatches: u32) {
-        self.pace.guarded().saw(longest, pace::samples(dispatches, true));
+    pub(super) fn expect(&self, longest: u64) {
+        self.pace.guarded().saw(longest, pace::SAMPLES);
     }
 
     /// Pass `number` begins, on an idle device.
@@ -166,14 +162,14 @@ impl Sampling {
         &self,
         (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
         number: u32,
-        (dispatches, window): (u32, u64),
+        window: u64,
         gather: &Gather,
         ground: &mut G,
     ) -> Result<SampledPass, CountersError> {
         if let Some(why) = self.given_up() {
             return Err(CountersError::Unavailable(why));
         }
-        let programming = self.programming(group, dispatches);
+        let programming = self.programming(group);
         self.program(&programming)?;
         let interval = programming.interval;
         let mut pass = SampledPass {
@@ -191,6 +187,17 @@ impl Sampling {
         };
         self.start(&mut pass, ground)?;
         Ok(pass)
+    }
+
+    /// Programs a group that the first pass is going to sample, unless the hardware is programmed already.
+    ///
+    /// # Errors
+    /// [`CountersError`].
+    pub(super) fn prepare(&self, group: &Arc<SampleGroup>) -> Result<(), CountersError> {
+        if self.given_up().is_some() || self.is_enabled() {
+            return Ok(());
+        }
+        self.program(&self.programming(group))
     }
 
     fn program(&self, programming: &Programming) -> Result<(), CountersError> {
@@ -247,11 +254,17 @@ impl Sampling {
         ground: &mut G,
     ) -> Result<(), CountersError> {
         pass.fences.after(ground)?;
-        self.unit.leave();
+        let now = ground.now();
+        self.unit.leave(now);
         pass.next += 1;
-        if self.unit.crowded(ground.now()) {
+        if self.unit.crowded(now) {
             self.stop(pass)?;
             self.start(pass, ground)?;
+        } else if self.unit.portion_due(now) {
+            let settled = pace::settled(pass.interval);
+            ground.pass(settled);
+            self.unit.portion().map_err(|error| failed(&error))?;
+            ground.pass(settled);
         }
         Ok(())
     }
@@ -278,6 +291,7 @@ impl Sampling {
             first: pass.first,
             fences: fences.done,
             others: fences.others,
+            interval: pass.interval,
         };
         if segment.fences.is_empty() {
             return self.unit.stop(None).map_err(|error| failed(&error));

@@ -3,6 +3,16 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// After how long without a dispatch the hardware is stopped, in nanoseconds: beginning again takes less than a tenth of that.
+const REST: u64 = 10_000_000;
+
+impl Pending {
+    /// Whether the program lets the device rest at this time of the samples' clock: its samples say nothing then.
+    pub(super) fn rests(&self, now: u64) -> bool {
+        !self.within && now.saturating_sub(self.left) >= REST
+    }
+}
+
 /// How far the running segment is.
 #[derive(Default)]
 pub(super) struct Progress {
@@ -13,6 +23,8 @@ pub(super) struct Progress {
     /// More waited than was expected.
     pub(super) crammed: AtomicBool,
     pub(super) running: Mutex<Option<Pending>>,
+    /// A portion is being decoded.
+    pub(super) decoding: AtomicBool,
     /// What decoding a sample takes, in nanoseconds; 0: not known yet.
     cost: AtomicU64,
 }
@@ -27,6 +39,8 @@ pub(super) struct Pending {
     pub(super) limit: u64,
     /// A dispatch is within its fence.
     pub(super) within: bool,
+    /// When the last one's ended, or the segment began.
+    pub(super) left: u64,
     /// The thread has stopped by itself.
     pub(super) stopped: bool,
     /// It starts again after that.

@@ -2,7 +2,9 @@
 //!
 //! A *segment* is what was sampled between one start of the hardware and its stop: a pass, or a part of one.
 
+use super::collect::{Loss, Lost};
 use super::group::{SampleGroup, is_far};
+use super::pace::apart;
 use crate::counters::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
 use kreplay_engine::{CountersError, PlannedCounter, Reading};
@@ -30,6 +32,8 @@ pub(super) struct Segment {
     pub(super) fences: Vec<Fence>,
     /// When other things can have run.
     pub(super) others: Vec<Fence>,
+    /// How often samples are taken, in nanoseconds.
+    pub(super) interval: u64,
 }
 
 /// Samples in the order that they were taken.
@@ -39,6 +43,8 @@ pub(super) struct Samples {
     pub(super) times: Vec<(u64, u64)>,
     /// The terms of each, one sample after the other.
     pub(super) values: Vec<f64>,
+    /// Where one decoding's samples end and the next one's begin, device clock, in nanoseconds.
+    pub(super) cuts: Vec<u64>,
 }
 
 impl Segment {
@@ -46,8 +52,9 @@ impl Segment {
     ///
     /// # Errors
     /// [`CountersError::Discarded`] when samples and dispatches do not fit.
-    pub(super) fn readings(&self, samples: &Samples) -> Result<Vec<Reading>, CountersError> {
-        let attributed = self.attribute(samples)?;
+    pub(super) fn readings(&self, samples: &Samples) -> Result<Vec<Reading>, Loss> {
+        self.check_cuts(samples).map_err(|error| (Lost::Room, error))?;
+        let attributed = self.attribute(samples).map_err(|error| (Lost::Misfit, error))?;
         let terms = self.group.terms.len();
         let background = self.background(samples, &attributed);
         let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
@@ -135,6 +142,21 @@ impl Segment {
             self.by_time(&intervals)?
         };
         Ok(attributed.into_iter().map(|own| narrow(&intervals, own)).collect())
+    }
+
+    /// Checks that no decoding began while a dispatch's samples were arriving: a part of them would be lost.
+    fn check_cuts(&self, samples: &Samples) -> Result<(), CountersError> {
+        let apart = apart(self.interval);
+        for cut in &samples.cuts {
+            let before = self.fences.partition_point(|fence| fence.to.saturating_add(apart) <= *cut);
+            let begins = |fence: &Fence| fence.from < cut.saturating_add(apart);
+            if self.is_unrelated(samples) || self.fences.get(before).is_some_and(begins) {
+                return Err(CountersError::Discarded(
+                    "samples were decoded as a dispatch ran, and may be incomplete".into(),
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {

@@ -2,7 +2,7 @@
 
 use super::collect::{Closing, Collected, Lost};
 use super::group::SampleGroup;
-use super::pace::{beside, limit};
+use super::pace::limit;
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::unit::{Command, Programming, Reply};
@@ -73,33 +73,29 @@ impl Thread {
         }
     }
 
-    /// Decodes a portion beside the device, or stops it where nothing runs and much waits.
+    /// Stops the hardware where nothing runs and much waits, or nothing has run for long.
     fn look(&mut self) {
         let now = self.sampler.now();
-        let Some((programming, empty)) = &self.programmed else { return };
-        // Nothing may keep this thread while the device goes on.
-        let ready = self.workers.is_ready(empty);
-        let cost = self.progress.cost();
-        let beside = |waiting| ready && beside(waiting, programming.samples, programming.interval, cost);
-        let (portion, stop, bursts) = {
+        let bursts = {
             let mut running = self.progress.running.guarded();
             let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };
-            let waiting = self.progress.waiting(pending, now);
-            let portion = beside(waiting);
+            let full = self.progress.waiting(pending, now) >= pending.limit;
             // Under the lock, so that no dispatch begins meanwhile.
-            pending.stopped = !portion && (!pending.within || pending.bursts) && waiting >= pending.limit;
-            (portion, pending.stopped, pending.bursts)
+            let may_stop = !pending.within || pending.bursts;
+            pending.stopped = may_stop && (full || pending.rests(now));
+            if !pending.stopped {
+                return;
+            }
+            pending.bursts
         };
-        if stop && let Err(error) = self.sampler.stop() {
+        if let Err(error) = self.sampler.stop() {
             if let Some(running) = &self.running {
                 running.collected.fail(Lost::Misfit, super::failed(&error));
             }
             return;
         }
-        if portion || stop {
-            self.decode();
-        }
-        if stop && bursts {
+        self.decode(None);
+        if bursts {
             self.burst();
         }
     }
@@ -124,6 +120,7 @@ impl Thread {
         match command {
             Command::Program(programming, reply) => drop(reply.send(self.program(&programming))),
             Command::Start(reply) => drop(reply.send(self.start())),
+            Command::Portion(reply) => self.portion(&reply),
             Command::Stop(closing, reply) => self.stop(closing, &reply),
             Command::Release(reply) => {
                 self.running = None;
@@ -139,6 +136,7 @@ impl Thread {
         self.programmed = None;
         self.sampler.program(&programming.group, programming.interval)?;
         let empty = self.blank(programming)?;
+        self.workers.stock(&empty);
         self.progress.spoilt.store(false, Ordering::Relaxed);
         exit::programmed(Arc::as_ptr(&programming.group) as usize);
         self.programmed = Some((programming.clone(), empty));
@@ -176,6 +174,7 @@ impl Thread {
         let collected = Collected::new(Arc::clone(&programming.group));
         let mut pending = Pending {
             began: 0,
+            left: 0,
             interval: programming.interval,
             limit: limit(programming.samples, programming.interval),
             within: false,
@@ -183,8 +182,15 @@ impl Thread {
             bursts: programming.bursts,
         };
         self.running = None;
-        self.sampler.start()?;
+        let spoilt = self.progress.spoilt.load(Ordering::Relaxed);
+        if spoilt || self.sampler.start().is_err() {
+            // It does not go on after an overflow, as it was programmed.
+            self.sampler.program(&programming.group, programming.interval)?;
+            self.progress.spoilt.store(false, Ordering::Relaxed);
+            self.sampler.start()?;
+        }
         pending.began = self.sampler.now();
+        pending.left = pending.began;
         self.running = Some(Running { collected, empty: Blank::clone(empty), images: 0, fresh: true });
         self.progress.decoded.store(0, Ordering::Relaxed);
         *self.progress.running.guarded() = Some(pending);
@@ -199,7 +205,7 @@ impl Thread {
         drop(reply.send(stopped));
         if failed.is_none() && !already {
             // All that waits: what does not fit the image is lost.
-            self.decode();
+            self.decode(None);
         }
         let Some(running) = self.running.take() else { return };
         if let Some(error) = failed {
@@ -208,11 +214,32 @@ impl Thread {
         running.collected.close(running.images, closing.map(|closing| *closing));
     }
 
-    /// Decodes what waits.
-    fn decode(&mut self) {
-        let Some(running) = &mut self.running else { return };
+    /// Decodes what waits while the device goes on.
+    fn portion(&mut self, reply: &Reply) {
+        let before = self.progress.decoded.load(Ordering::Relaxed);
+        if let Some(pending) = *self.progress.running.guarded() {
+            // What comes from now on waits for the next decoding.
+            let waiting = self.progress.waiting(&pending, self.sampler.now());
+            self.progress.decoded.store(before + waiting, Ordering::Relaxed);
+        }
+        self.progress.decoding.store(true, Ordering::Relaxed);
+        let count = self.decode(Some(reply));
+        self.progress.decoded.store(before + count, Ordering::Relaxed);
+        self.progress.decoding.store(false, Ordering::Relaxed);
+    }
+
+    /// Decodes what waits; gives how many samples that were. Whoever waits for that to begin is answered.
+    fn decode(&mut self, beginning: Option<&Reply>) -> u64 {
+        let Some(running) = &mut self.running else {
+            // Nothing runs, and nothing waits.
+            beginning.iter().for_each(|reply| drop(reply.send(Ok(()))));
+            return 0;
+        };
         let mut image = self.workers.image(&running.empty);
         let began = self.sampler.now();
+        if let Some(reply) = beginning {
+            drop(reply.send(Ok(())));
+        }
         let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
             running.collected.fail(Lost::Misfit, super::failed(&error));
             Decoded::default()
@@ -234,9 +261,8 @@ impl Thread {
         if count == 0 {
             // It is as empty as it was.
             self.workers.unused(&running.empty, image);
-            return;
+            return 0;
         }
-        self.progress.decoded.fetch_add(count as u64, Ordering::Relaxed);
         self.workers.read(Filled {
             image,
             empty: Blank::clone(&running.empty),
@@ -246,5 +272,6 @@ impl Thread {
             place: running.images,
         });
         running.images += 1;
+        count as u64
     }
 }

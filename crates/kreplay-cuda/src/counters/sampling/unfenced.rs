@@ -51,7 +51,6 @@ impl Sampling {
         &self,
         (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
         number: u32,
-        dispatches: u32,
         gather: &Gather,
         (agent, cupti, events): (&CudaAgent, &Cupti, &mut Events),
     ) -> Result<UnfencedPass, CountersError> {
@@ -60,8 +59,7 @@ impl Sampling {
         }
         // Nothing waits for the decoding: where it does not keep up some samples are not taken.
         let interval = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
-        let samples = pace::samples(dispatches, group.is_far());
-        self.program(&Programming { group: Arc::clone(group), interval, samples, bursts: true })?;
+        self.program(&Programming { group: Arc::clone(group), interval, samples: pace::SAMPLES, bursts: true })?;
         let now = || cupti.now().map_err(crate::counters::evaluate::failed);
         let base = match events.base {
             Some(base) => base,

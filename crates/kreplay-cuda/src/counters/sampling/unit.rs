@@ -7,6 +7,7 @@
 
 use super::collect::Closing;
 use super::group::SampleGroup;
+use super::pace::portion;
 use super::progress::Progress;
 use super::sampler::{Sampler, SamplerError};
 use super::thread::Thread;
@@ -43,6 +44,8 @@ impl PartialEq for Programming {
 pub(super) enum Command {
     Program(Programming, Reply),
     Start(Reply),
+    /// Decodes what waits; answered as that begins.
+    Portion(Reply),
     Stop(Option<Box<Closing>>, Reply),
     Release(Reply),
 }
@@ -50,6 +53,7 @@ pub(super) enum Command {
 /// Sends commands to the thread. Each is answered when it is done, but for the decoding behind a stop.
 pub(super) struct Unit {
     sender: Mutex<Sender<Command>>,
+    workers: Workers,
     progress: Arc<Progress>,
     programmed: Mutex<Option<Programming>>,
 }
@@ -59,9 +63,10 @@ impl Unit {
     pub(super) fn start(sampler: Box<dyn Sampler>, workers: Workers) -> Option<Self> {
         let (sender, receiver) = channel();
         let progress = Arc::new(Progress::default());
-        let told = Arc::clone(&progress);
+        let (told, own) = (Arc::clone(&progress), workers.clone());
         beside("kreplay-sample", move || Thread::new(sampler, workers, told).run(&receiver)).then_some(Self {
             sender: Mutex::new(sender),
+            workers: own,
             progress,
             programmed: Mutex::default(),
         })
@@ -125,10 +130,10 @@ impl Unit {
         !pending.stopped
     }
 
-    /// A dispatch's fence has ended.
-    pub(super) fn leave(&self) {
+    /// A dispatch's fence has ended, at this time of the samples' clock.
+    pub(super) fn leave(&self, now: u64) {
         if let Some(pending) = &mut *self.progress.running.guarded() {
-            pending.within = false;
+            (pending.within, pending.left) = (false, now);
         }
     }
 
@@ -157,6 +162,23 @@ impl Unit {
     pub(super) fn crowded(&self, now: u64) -> bool {
         let pending = *self.progress.running.guarded();
         pending.is_some_and(|pending| self.progress.waiting(&pending, now) >= pending.limit)
+    }
+
+    /// Whether so many samples wait, at this time of the samples' clock, that a portion should be decoded, and the thread could.
+    pub(super) fn portion_due(&self, now: u64) -> bool {
+        let running = self.progress.running.guarded();
+        let (Some(pending), Some(programming)) = (&*running, &*self.programmed.guarded()) else { return false };
+        let due = portion(self.progress.waiting(pending, now), programming.samples);
+        let could = !pending.stopped && !self.progress.decoding.load(Ordering::Relaxed);
+        due && could && self.workers.is_ready()
+    }
+
+    /// Begins to decode what waits: nothing has run for a while, and nothing may run for a while.
+    ///
+    /// # Errors
+    /// That the thread is gone.
+    pub(super) fn portion(&self) -> Result<(), SamplerError> {
+        self.ask(Command::Portion)
     }
 
     /// Whether the thread has stopped the hardware by itself.

@@ -14,6 +14,8 @@ const MOST_BYTES: usize = 192 << 20;
 const MOST_HELD: usize = 192 << 20;
 /// Images that may be on their way in any case.
 const LEAST_IMAGES: usize = 3;
+/// Images that are made while the hardware is programmed.
+const STOCK: usize = 3;
 
 /// An empty image.
 pub(super) type Blank = Arc<Vec<u8>>;
@@ -34,11 +36,29 @@ pub(super) struct Filled {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Filled>,
+    /// Empty images to be made when there is nothing to read.
+    wanted: Vec<Blank>,
+    /// What images are needed like now.
+    current: usize,
     /// Images to be used again, by their empty one.
     free: Vec<(usize, Vec<u8>)>,
     /// Images in the queue or being read.
     out: usize,
     closed: bool,
+}
+
+impl State {
+    fn is_ready(&self) -> bool {
+        self.free.iter().any(|(of, _)| *of == self.current)
+    }
+
+    /// Storage of other groups makes room for an image of so many bytes.
+    fn make_room(&mut self, bytes: usize) {
+        let held: usize = self.free.iter().map(|(_, image)| image.len()).sum();
+        if held + bytes > MOST_HELD {
+            self.free.clear();
+        }
+    }
 }
 
 /// The threads, and the images that they share with the decoder.
@@ -76,9 +96,25 @@ impl Workers {
         workers
     }
 
-    /// Whether [`Workers::image`] would not wait.
-    pub(super) fn is_ready(&self, empty: &Blank) -> bool {
-        self.0.state.guarded().out < most(empty)
+    /// Images like `empty` are going to be needed: some are made on the threads, unless there are. Waits for the first.
+    pub(super) fn stock(&self, empty: &Blank) {
+        let mut state = self.0.state.guarded();
+        state.current = key(empty);
+        if self.0.threads == 0 {
+            return;
+        }
+        let there = state.free.iter().filter(|(of, _)| *of == state.current).count();
+        // What was programmed before is not needed any more.
+        state.wanted = vec![Blank::clone(empty); STOCK.saturating_sub(there)];
+        self.0.changed.notify_all();
+        while !state.is_ready() {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether [`Workers::image`] would not wait, nor make one.
+    pub(super) fn is_ready(&self) -> bool {
+        self.0.state.guarded().is_ready()
     }
 
     /// An empty image like `empty`. Waits while very many are on their way.
@@ -92,21 +128,10 @@ impl Workers {
         let at = state.free.iter().rposition(|(of, _)| *of == key);
         let used = at.map(|at| state.free.swap_remove(at));
         if used.is_none() {
-            // Storage of other groups makes room for it.
-            let held: usize = state.free.iter().map(|(_, image)| image.len()).sum();
-            if held + empty.len() > MOST_HELD {
-                state.free.clear();
-            }
+            state.make_room(empty.len());
         }
         drop(state);
-        used.map_or_else(
-            || {
-                let mut image = zeroed(empty.len());
-                image.copy_from_slice(empty);
-                image
-            },
-            |(_, image)| image,
-        )
+        used.map_or_else(|| copy(empty), |(_, image)| image)
     }
 
     /// An image was not needed, and is as empty as it was.
@@ -139,6 +164,13 @@ fn most(empty: &Blank) -> usize {
     (MOST_BYTES / empty.len().max(1)).max(LEAST_IMAGES)
 }
 
+/// Storage like `empty`.
+fn copy(empty: &Blank) -> Vec<u8> {
+    let mut image = zeroed(empty.len());
+    image.copy_from_slice(empty);
+    image
+}
+
 fn key(empty: &Blank) -> usize {
     Arc::as_ptr(empty) as usize
 }
@@ -157,7 +189,16 @@ fn work(shared: &Shared) {
             if state.closed {
                 return;
             }
-            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if let Some(empty) = state.wanted.pop() {
+                state.make_room(empty.len());
+                drop(state);
+                let image = copy(&empty);
+                state = shared.state.guarded();
+                state.free.push((key(&empty), image));
+                shared.changed.notify_all();
+            } else {
+                state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
         };
         drop(state);
         let empty = Blank::clone(&filled.empty);

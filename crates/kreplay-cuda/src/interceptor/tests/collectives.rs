@@ -48,6 +48,7 @@ impl AgentCounters for OnePass {
     fn waits(&self) -> bool {
         self.waits
     }
+    fn prepare(&self, _plan: &Plan, _dispatches: u32) {}
 }
 
 #[test]

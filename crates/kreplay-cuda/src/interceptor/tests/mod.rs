@@ -1,6 +1,7 @@
 //! The interceptor against the fake driver: callbacks are made as CUPTI would make them, and the program's own launch runs
 //! between *enter* and *exit*.
 
+mod ahead;
 mod batches;
 mod code;
 mod collectives;

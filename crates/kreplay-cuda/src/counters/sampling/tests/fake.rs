@@ -24,6 +24,8 @@ pub(super) enum Fault {
     NoGap,
     /// The image is full.
     Full,
+    /// No time passes around a decoding.
+    Hasty,
 }
 
 /// A stretch of activity and its count.
@@ -54,6 +56,12 @@ pub(super) struct World {
     pub(super) stopped: u64,
     /// How long the decoding behind a stop takes.
     pub(super) decoding: u64,
+    /// How long any decoding keeps its thread.
+    pub(super) slow: Duration,
+    /// When the thread last looked at the clock: right before it decodes.
+    pub(super) looked: u64,
+    /// Where the last decoding beside the device ended: of the sample that begins there what was counted is lost.
+    pub(super) torn: u64,
     /// What the second term counts in a microsecond although nothing runs.
     pub(super) noise: u64,
 }
@@ -90,6 +98,9 @@ impl Fake {
             on: false,
             stopped: 0,
             decoding: 0,
+            slow: Duration::ZERO,
+            looked: 0,
+            torn: 0,
             noise: 0,
         })))
     }
@@ -122,7 +133,8 @@ impl Ground for Fake {
     }
     fn pass(&mut self, time: Duration) {
         let mut world = self.0.guarded();
-        if world.fault != Fault::NoGap {
+        let around = world.fault == Fault::Hasty && world.sampled > 0 && time > Duration::from_micros(100);
+        if world.fault != Fault::NoGap && !around {
             world.now += time.as_nanos() as u64;
         }
         if world.fault == Fault::Stray {
@@ -157,7 +169,9 @@ impl Sampler for Fake {
         Ok(())
     }
     fn now(&mut self) -> u64 {
-        self.0.guarded().now
+        let mut world = self.0.guarded();
+        world.looked = world.now;
+        world.now
     }
     fn release(&mut self) {}
     fn empty_image(&mut self, samples: u32) -> Result<Vec<u8>, SamplerError> {
@@ -165,6 +179,8 @@ impl Sampler for Fake {
         Ok(vec![0; samples as usize * 16])
     }
     fn decode(&mut self, image: &mut [u8]) -> Result<Decoded, SamplerError> {
+        let slow = self.0.guarded().slow;
+        std::thread::sleep(slow);
         let mut world = self.0.guarded();
         let mut decoded = Decoded { overflow: world.fault == Fault::Overflow, ..Decoded::default() };
         if world.fault == Fault::Silent {
@@ -173,11 +189,11 @@ impl Sampler for Fake {
         let mut at = world.sampled;
         let mut first = std::mem::take(&mut world.running).then_some(world.started);
         // Once stopped it takes no more, whenever it is decoded.
-        let until = if world.on { world.now } else { world.stopped };
+        let until = if world.on { world.looked } else { world.stopped };
         while at + world.interval <= until {
             // The first sample of a start reaches back to the last stop.
             let end = first.take().unwrap_or(at) + world.interval;
-            let (before, after) = (world.until(at), world.until(end));
+            let (before, after) = if at == world.torn { ((0, 0), (0, 0)) } else { (world.until(at), world.until(end)) };
             let place = decoded.times.len() * 16;
             if place + 16 > image.len() {
                 // The rest is gone.
@@ -193,6 +209,7 @@ impl Sampler for Fake {
         }
         decoded.full |= world.fault == Fault::Full;
         world.sampled = at;
+        world.torn = if world.on { at } else { 0 };
         if !world.on {
             world.now += world.decoding;
             world.sampled = world.now;

@@ -42,8 +42,7 @@ fn pass(
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
     let (gather, mut ground) = (Gather::new(Arc::new(|_, _| {})), fake.clone());
-    let most = kernels.len() as u32;
-    let mut pass = sampling.begin((&group.0, &group.1), 3, (most, window), &gather, &mut ground)?;
+    let mut pass = sampling.begin((&group.0, &group.1), 3, window, &gather, &mut ground)?;
     for (index, (length, count)) in kernels.iter().enumerate() {
         between(index);
         sampling.before(&mut pass, index as u32, &mut ground)?;
@@ -110,15 +109,35 @@ fn what_is_counted_while_nothing_runs_is_taken_off() {
 }
 
 #[test]
-fn a_segment_ends_before_an_image_is_full() {
+fn portions_are_decoded_beside_the_device() {
     let (fake, group) = (Fake::new(Fault::None), group());
-    // Too slow to go on beside the device.
+    let sampling = sampling(&fake);
+    let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 40_000, 99 + at)).collect();
+    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    assert_eq!(counts(&readings), expected(&kernels));
+}
+
+#[test]
+fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
+    let (fake, group) = (Fake::new(Fault::Hasty), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(30_000, 99); 600];
+    for window in 1..3 {
+        let result = pass(&sampling, &fake, (window, &group), &kernels, &|_| {});
+        assert!(matches!(result, Err(CountersError::Discarded(_))), "{result:?}");
+    }
+    assert_eq!(sampling.given_up(), None, "it may go better the next time");
+}
+
+#[test]
+fn the_hardware_is_stopped_where_decoding_falls_behind() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    fake.0.guarded().slow = Duration::from_millis(20);
     fake.0.guarded().decoding = 30_000_000;
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 2000];
     let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
-    // How many there are depends on what is decoded beside the device meanwhile.
     assert!(fake.0.guarded().starts > 1, "one segment");
 }
 
@@ -180,7 +199,7 @@ fn slow_decoding_does_not_make_the_next_segment_seem_full() {
         let readings = pass(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("nothing is lost");
         assert_eq!(counts(&readings), expected(&kernels));
     }
-    assert!(fake.0.guarded().starts < 10, "{} segments", fake.0.guarded().starts);
+    assert!(fake.0.guarded().starts < 20, "{} segments", fake.0.guarded().starts);
 }
 
 #[test]
@@ -247,4 +266,30 @@ fn an_overflow_makes_it_program_anew() {
     let readings = pass(&sampling, &fake, (2, &group), &kernels, &|_| {}).expect("they fit");
     assert_eq!(counts(&readings), expected(&kernels));
     assert_eq!(fake.0.guarded().programmed.len(), 2);
+}
+
+/// Kernels that run for seconds are sampled as seldom as that.
+#[test]
+fn samples_may_be_milliseconds_apart() {
+    use crate::tables::{Cupti, Environment, find_cupti};
+    const INTERVAL: u64 = 16_384_000;
+    let Some(agent) = crate::agent::tests::gpu_agent() else { return };
+    let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
+    let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
+    let availability = {
+        let _entered = agent.enter().expect("the context is there");
+        crate::counters::availability(&cupti, agent.device(), agent.context())
+    };
+    let image = availability.sampling.expect("it can be sampled");
+    let planner = crate::counters::planner::Planner::new(&cupti, &availability.chip, &availability.image, Some(&image));
+    let group = Arc::new(planner.one_group(&["sm__inst_executed.sum".into()]).expect("one group"));
+    let mut session = session::Session::new(Arc::clone(&cupti), agent.device());
+    session.program(&group, INTERVAL).expect("programmed");
+    let mut image = session.empty_image(pace::SAMPLES).expect("an image");
+    session.start().expect("started");
+    std::thread::sleep(Duration::from_millis(400));
+    session.stop().expect("stopped");
+    let times = session.decode(&mut image).expect("decoded").times;
+    assert!(times.len() >= 10, "{} samples", times.len());
+    assert!(times[1..].iter().all(|(from, to)| (to - from).abs_diff(INTERVAL) < INTERVAL / 10), "{times:?}");
 }
