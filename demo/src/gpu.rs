@@ -32,6 +32,8 @@ pub struct Gpu {
     pub(crate) queue: *mut Queue,
     device_pool: Handle,
     kernarg_pool: Handle,
+    /// A host.
+    host: Handle,
 }
 
 impl Gpu {
@@ -58,9 +60,10 @@ impl Gpu {
         };
         let agent = gpus[place];
         let device_pool = pool(&hsa, &[agent], hsa::POOL_COARSE)?.ok_or(Error::NoPool("device"))?;
+        let host = *hosts.first().ok_or(Error::NoPool("host"))?;
         let kernarg_pool = pool(&hsa, &hosts, hsa::POOL_KERNARG)?.ok_or(Error::NoPool("kernel argument"))?;
         let queue = open_queue(&hsa, agent)?;
-        Ok(Self { hsa, agent, name: names[place].clone(), queue, device_pool, kernarg_pool })
+        Ok(Self { hsa, agent, name: names[place].clone(), queue, device_pool, kernarg_pool, host })
     }
 
     /// Device memory, content undefined.
@@ -71,8 +74,22 @@ impl Gpu {
         self.allocate_in(self.device_pool, bytes)
     }
 
+    /// Takes host memory of [`Gpu::allocate_arguments`] away from the GPU; the host keeps it.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn withdraw(&self, memory: Memory) -> Result<(), Error> {
+        let address = memory.address as *const c_void;
+        // SAFETY: one agent is named and one is given; the runtime looks the address up in its own tables.
+        let status = unsafe { (self.hsa.hsa_amd_agents_allow_access)(1, &self.host, std::ptr::null(), address) };
+        check("hsa_amd_agents_allow_access", status)
+    }
+
     /// Host memory for the arguments of one launch.
-    pub(crate) fn allocate_arguments(&self, bytes: usize) -> Result<Memory, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Call`] when there is no room.
+    pub fn allocate_arguments(&self, bytes: usize) -> Result<Memory, Error> {
         let memory = self.allocate_in(self.kernarg_pool, bytes)?;
         let address = memory.address as *const c_void;
         // SAFETY: one agent is named and one is given; the memory was just allocated.
@@ -130,6 +147,13 @@ impl Gpu {
             unsafe { (self.hsa.hsa_memory_copy)(host.as_mut_ptr().cast(), from.address as *const c_void, bytes) };
         check("hsa_memory_copy", status)?;
         Ok(host)
+    }
+
+    /// Shuts the runtime down with everything that is still there, the queue too.
+    pub fn shut_down(self) {
+        let gpu = std::mem::ManuallyDrop::new(self);
+        // SAFETY: matches the hsa_init of `open`; nothing of this GPU can be used after it.
+        unsafe { (gpu.hsa.hsa_shut_down)() };
     }
 
     /// What the queue reported, when it went into error.

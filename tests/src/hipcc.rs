@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
@@ -17,35 +17,50 @@ pub const OPTIMISATIONS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 /// # Panics
 /// When it does not compile.
 pub fn build(program: &Program, optimisation: &str) -> PathBuf {
+    compiled(program, optimisation, "", &[])
+}
+
+/// As [`build`], of a library.
+///
+/// # Panics
+/// When it does not compile.
+pub fn build_library(program: &Program, optimisation: &str) -> PathBuf {
+    compiled(program, optimisation, ".so", &["-shared", "-fPIC"])
+}
+
+fn compiled(program: &Program, optimisation: &str, end: &str, options: &[&str]) -> PathBuf {
     let folder = build_folder().join("test-programs");
     fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let executable = folder.join(format!("{}{optimisation}-{:016x}", program.name, digest(program)));
+    let built = folder.join(format!("{}{optimisation}-{:016x}{end}", program.name, digest(program)));
     // Tests run in processes of their own, so only one of them may build a program.
     let lock =
         File::create(folder.join(format!("{}{optimisation}.lock", program.name))).expect("a lock file can be made");
     flock(&lock, FlockOperation::LockExclusive).expect("a lock file can be locked");
-    if !executable.exists() {
-        let unfinished = executable.with_extension("new");
+    if !built.exists() {
+        let unfinished = built.with_extension("new");
         let output = Command::new("hipcc")
             .args([optimisation, "-std=c++17", "--offload-arch=gfx90a", "-Wall", "-Wextra", "-pthread"])
             .args(["-I".as_ref(), program.source.parent().expect("a source lies in a folder").as_os_str()])
             .args(["-I/usr/include/rocrand", "-I/usr/include/hiprand"])
+            .args(options)
             .arg(&program.source)
             .arg("-o")
             .arg(&unfinished)
+            .arg("-ldl")
             .output()
             .expect("hipcc can be started");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{} does not compile at {optimisation}:\n{errors}", program.name);
-        fs::rename(&unfinished, &executable).expect("the executable can be named");
+        fs::rename(&unfinished, &built).expect("the result can be named");
     }
-    executable
+    built
 }
 
 /// Changes when the program or what it includes changes.
 fn digest(program: &Program) -> u64 {
     let mut hasher = DefaultHasher::new();
     fs::read(&program.source).expect("the source can be read").hash(&mut hasher);
-    fs::read(program.source.with_file_name("check.h")).expect("the header can be read").hash(&mut hasher);
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/check.h");
+    fs::read(header).expect("the header can be read").hash(&mut hasher);
     hasher.finish()
 }

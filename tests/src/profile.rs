@@ -127,6 +127,15 @@ impl Profiled {
         rows
     }
 
+    /// What closed each window, in the order of their numbers.
+    ///
+    /// # Panics
+    /// When the file cannot be read.
+    pub fn closings(&self) -> Vec<String> {
+        let windows = Reader::open(&self.file).and_then(|reader| reader.windows());
+        windows.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|window| window.closed_by).collect()
+    }
+
     /// The dispatches of the kernels whose name holds `kernel`.
     ///
     /// # Panics

@@ -40,6 +40,12 @@ pub fn program(name: &str) -> Program {
     found.unwrap_or_else(|| panic!("there is no test program {name}"))
 }
 
+/// A source under `tests/leaving`, which is a part of a program.
+pub fn part(name: &str) -> Program {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("leaving").join(format!("{name}.hip"));
+    Program { name: format!("leaving-{name}"), source, wrong_without_restore: Vec::new(), may_diverge: Vec::new() }
+}
+
 fn read(source: PathBuf) -> Program {
     let text = std::fs::read_to_string(&source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
     let kernels = |prefix| {

@@ -230,6 +230,11 @@ impl ContextState {
     /// A module is about to go, with the variables of these codes; `launched` if a window may have recorded a kernel of it.
     pub(super) fn code_unloaded(&self, codes: &[u64], launched: bool) {
         if let Some(driven) = self.driven() {
+            let ends = (launched || !codes.is_empty()) && driven.engine.is_recording();
+            // A library that is closed takes its code away with the loader held, and counting may need threads that start.
+            if ends && !super::loader_is_free() {
+                driven.engine.give_up_recording("code was unloaded with the library that held it");
+            }
             if launched {
                 driven.engine.end_recording(ClosingReason::Unloaded);
             }

@@ -33,6 +33,11 @@ mod start;
 mod tests;
 
 pub(crate) use end::before_others_at_exit;
+#[cfg(not(test))]
+use kreplay_session::loader_is_free;
+#[cfg(test)]
+use tests::loader_is_free;
+
 #[cfg(test)]
 pub(crate) use ids::enabled as enabled_callbacks;
 pub use start::initialize_injection;

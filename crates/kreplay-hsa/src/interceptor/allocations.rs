@@ -238,6 +238,16 @@ impl Backend {
         units.filter(|(_, unit)| agents.contains(&unit.handle())).fold(0, |bits, (index, _)| bits | 1 << index)
     }
 
+    /// GPUs are about to lose access to an allocation; recorded launches of theirs may reach it by a pointer in memory.
+    pub(super) fn access_goes(&self, address: u64, stays: impl Fn(usize) -> bool) {
+        let Some(known) = self.allocations.around(address) else { return };
+        for (index, unit) in self.units().iter().take(64).enumerate() {
+            if known.access >> index & 1 == 1 && known.owner != Some(index) && !stays(index) {
+                unit.engine.end_recording(ClosingReason::Unrecordable);
+            }
+        }
+    }
+
     /// These GPUs, and no others, were given access to host memory.
     fn accessible(&self, address: u64, access: u64) {
         let mut live = self.allocations.lock();
@@ -361,6 +371,15 @@ pub(super) unsafe extern "C" fn allow_access(
     address: *const c_void,
 ) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
+    if backend.is_on() && !agents.is_null() {
+        let ours = || {
+            // SAFETY: the program hands that many agents to the runtime.
+            let allowed = unsafe { std::slice::from_raw_parts(agents, count as usize) };
+            let bits = backend.bits(allowed);
+            backend.access_goes(address as u64, |index| bits >> index & 1 == 1);
+        };
+        guard("hsa_amd_agents_allow_access", ours, || ());
+    }
     // SAFETY: the program's own arguments.
     let status = unsafe { (backend.api.allow_access)(count, agents, flags, address) };
     if status.is_ok() && backend.is_on() && !agents.is_null() {

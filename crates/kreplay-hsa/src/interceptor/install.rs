@@ -33,6 +33,7 @@ pub(crate) unsafe fn install(tables: &RawTables) {
         svm_set <- foreign::svm_set;
         vmem_map <- virtual_memory::vmem_map;
         vmem_unmap <- virtual_memory::vmem_unmap;
+        vmem_set_access <- virtual_memory::vmem_set_access;
         executable_freeze <- code::executable_freeze;
         executable_destroy <- code::executable_destroy;
         async_copy <- copies::async_copy;

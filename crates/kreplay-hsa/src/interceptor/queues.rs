@@ -3,12 +3,17 @@
 use super::state::{Backend, backend};
 use super::{guard, submission};
 use crate::abi::{AgentHandle, QUEUE_COOPERATIVE, Queue, Status};
-use crate::agent::{ProgramWork, QueueWork};
+use crate::agent::{Pause, ProgramWork, QueueWork};
 use crate::tables::QueueError;
+use kreplay_engine::ClosingReason;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a queue that is destroyed has to show that it is idle: its program may know that a moment before.
+const BRIEF: Duration = Duration::from_millis(200);
 
 /// A queue of the program.
 pub(crate) struct ProgramQueue {
@@ -126,8 +131,11 @@ pub(super) unsafe extern "C" fn queue_create(
 /// `hsa_queue_destroy`.
 pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    // What a destroyed queue had in flight will not finish: nobody is to wait for it.
     let record = guard("hsa_queue_destroy", || backend.queues.take(queue), || None);
+    if let Some(record) = record.as_ref().filter(|_| backend.is_on()) {
+        guard("hsa_queue_destroy", || backend.queue_goes(record), || ());
+    }
+    // What a destroyed queue had in flight will not finish: nobody is to wait for it.
     if let Some(record) = &record {
         backend.program(record).remove_queue(queue);
     }
@@ -143,6 +151,19 @@ pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
 }
 
 impl Backend {
+    /// A recorded launch may have the queue's address among its hidden arguments, so a window that records ends first. What
+    /// the queue still has to do is cut short, and then a replay would do other work.
+    fn queue_goes(&self, queue: &ProgramQueue) {
+        let (engine, deadline) = (&self.units()[queue.unit].engine, Instant::now() + BRIEF);
+        let mut pause = Pause::default();
+        while engine.is_recording() && !queue.work.is_idle() {
+            if pause.until(deadline, "a queue that is destroyed").is_err() {
+                return engine.give_up_recording("a queue was destroyed that had work left");
+            }
+        }
+        engine.end_recording(ClosingReason::Freed);
+    }
+
     fn program(&self, queue: &ProgramQueue) -> &ProgramWork {
         self.units()[queue.unit].agent.program()
     }

@@ -55,3 +55,19 @@ pub(super) unsafe extern "C" fn vmem_unmap(address: *mut c_void, bytes: usize) -
     // SAFETY: the program's own arguments.
     freeing(backend, address, || unsafe { original(address, bytes) })
 }
+
+/// `hsa_amd_vmem_set_access`: a replay may not be allowed any more what a launch was.
+pub(super) unsafe extern "C" fn vmem_set_access(
+    address: *mut c_void,
+    bytes: usize,
+    access: *const c_void,
+    count: usize,
+) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let Some(original) = backend.api.vmem_set_access else { return Status::ERROR };
+    if backend.is_on() {
+        guard("hsa_amd_vmem_set_access", || backend.attributes_change(address as u64), || ());
+    }
+    // SAFETY: the program's own arguments.
+    unsafe { original(address, bytes, access, count) }
+}

@@ -180,6 +180,7 @@ functions! {
             ) -> Status;
         vmem_map = "hsa_amd_vmem_map" at newer(59), fn(*mut c_void, usize, usize, MemoryHandle, u64) -> Status;
         vmem_unmap = "hsa_amd_vmem_unmap" at newer(60), fn(*mut c_void, usize) -> Status;
+        vmem_set_access = "hsa_amd_vmem_set_access" at newer(61), fn(*mut c_void, usize, *const c_void, usize) -> Status;
         vmem_properties = "hsa_amd_vmem_get_alloc_properties_from_handle" at newer(66), fn(MemoryHandle, *mut Pool, *mut u32) -> Status;
     }
 }

@@ -126,6 +126,19 @@ fn code_is_unloaded_whichever_context_is_current() {
     open.ends_well(1);
 }
 
+/// The loader is held then, so nothing may be waited for that needs it.
+#[test]
+fn code_of_a_library_that_is_closed_takes_its_window_along() {
+    let open = Open::new("of_a_library");
+    let module = open.program.interceptor.driver.function_module(open.function).expect("the fake tells");
+    CLOSING.set(true);
+    open.program.call(cbid::MODULE_UNLOAD, "", &UnloadParams { handle: module.0 }, || 0);
+    CLOSING.set(false);
+    assert_eq!(fake::launches(open.name), 1);
+    assert_eq!(open.reasons(), [ClosingReason::Failed]);
+    assert_eq!(open.program.declined(), Some(Decline::PassFailed));
+}
+
 #[test]
 fn attributes_that_a_launch_needs_end_windows_before_they_are_taken_away() {
     const SHARED: i32 = 8;

@@ -28,6 +28,16 @@ use kreplay_engine::{
 use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::AtomicU32;
 
+thread_local! {
+    /// Whether this thread is as if it closed a library.
+    static CLOSING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// In place of the session's.
+pub(super) fn loader_is_free() -> bool {
+    !CLOSING.get()
+}
+
 const ENTER: u32 = 0;
 const EXIT: u32 = 1;
 

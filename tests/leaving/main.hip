@@ -1,0 +1,40 @@
+// Launches kernels of its own and of a library, and ends. The first argument is the library; the second tells when that is
+// loaded: `before` the first launch, `after` it, or so that it is `closed` again before the last one.
+#include "../programs/check.h"
+
+#include <dlfcn.h>
+
+__global__ void of_the_program(uint32_t* data, size_t count) {
+    size_t i = global_index();
+    if (i < count) data[i] = next_word(data[i]) + 1;
+}
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    const size_t count = 1000;
+    auto expected = random_words(count, 12);
+    uint32_t* data = device_array(expected);
+    auto own = [&] {
+        of_the_program<<<blocks(count), kBlock>>>(data, count);
+        CHECK(hipGetLastError());
+        for (uint32_t& word : expected) word = next_word(word) + 1;
+    };
+    const bool before = !std::strcmp(argv[2], "before"), closed = !std::strcmp(argv[2], "closed");
+    if (!before) own();
+    void* library = dlopen(argv[1], RTLD_NOW);
+    if (!library) {
+        std::fprintf(stderr, "%s\n", dlerror());
+        return 2;
+    }
+    auto launch = reinterpret_cast<void (*)(uint32_t*, size_t)>(dlsym(library, "launch"));
+    for (int round = 0; round < 2; round++) {
+        launch(data, count);
+        for (uint32_t& word : expected) word = next_word(word);
+    }
+    CHECK(hipDeviceSynchronize());
+    if (closed) dlclose(library);
+    if (before || closed) own();
+    verdict("both", fetch(data, count), expected);
+    // Neither freed nor waited for: the process's end takes it.
+    return finish();
+}
