@@ -82,8 +82,9 @@ def training_script():
             result("training_script", "kreplay", case, "ms_per_kernel_pass", "ms", added)
         if windows:
             result("training_script", "kreplay", case, "kernels_per_window", "dispatches", [len(found) / len(windows)])
-    # CUPTI alone around two steps: what the same kernels cost where nothing is replayed or put back.
-    bare = [sys.executable, HERE / "train_bare.py", BUILD / "range_window.so", NINE_PASSES, "1024", "2"]
+    # CUPTI alone around two steps, in the order that kreplay programs: what the same kernels cost where nothing is replayed.
+    backwards = ",".join(reversed(NINE_PASSES.split(",")))
+    bare = [sys.executable, HERE / "train_bare.py", BUILD / "range_window.so", backwards, "1024", "2"]
     found = re.search(r"passes (\d+) launches (\d+) counted ([\d.]+) ms", run(bare, 60)[0])
     each = [float(found[3]) / int(found[1]) / int(found[2])] if found and int(found[2]) else []
     result("training_script", "cupti_bare_window", "train_step.py 1024 2, nine-pass metrics", "ms_per_kernel_pass", "ms", each)
