@@ -51,7 +51,7 @@ SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools pool_reuse host_memory graphs printing fault filters silent"
+    "many_allocations streams threads contexts pools pool_reuse gone host_memory graphs printing fault filters silent"
 ).split()
 OTHERS = "spinning dying lasting two_devices".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.

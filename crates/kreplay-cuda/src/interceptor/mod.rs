@@ -190,6 +190,10 @@ impl Interceptor {
     /// Nobody wants records any more, and nothing is looked at from now on: what the program frees would be gone when a window
     /// that is open is replayed. So none is replayed. Other threads wait.
     fn part(&self) {
+        // Then no window is open, and nothing may be freed; the capture's end comes here too.
+        if self.capturing() {
+            return;
+        }
         self.parting.call_once(|| {
             let _depth = crate::agent::Depth::enter();
             for state in self.all_contexts() {

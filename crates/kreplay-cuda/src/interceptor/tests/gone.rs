@@ -303,6 +303,21 @@ fn a_copy_from_what_is_still_being_written_is_recorded_when_that_is_done() {
     }
 }
 
+/// The driver refuses calls of ours then, and gives the program's capture up.
+#[test]
+fn nothing_is_given_back_while_something_is_captured_when_the_command_has_gone() {
+    let open = Open::new("captured_beside");
+    open.program.call(cbid::BEGIN_CAPTURE, "", &Stream::NULL, || 0);
+    open.program.interceptor.alive.store(false, Ordering::Relaxed);
+    fake::take_calls();
+    open.program.call(cbid::MEM_FREE, "", &FreeParams { pointer: 0 }, || 0);
+    assert!(fake::take_calls().is_empty());
+    open.program.call(cbid::END_CAPTURE, "", &Stream::NULL, || 0);
+    open.program.call(cbid::MEM_FREE, "", &FreeParams { pointer: 0 }, || 0);
+    assert!(fake::take_calls().contains_key("cuMemFree_v2"), "the shadow goes");
+    open.ends_well(1);
+}
+
 /// Nothing is looked at once the command has gone, so what the program frees then would be gone in a replay.
 #[test]
 fn a_window_is_not_replayed_when_the_command_has_gone() {
