@@ -1,6 +1,6 @@
 //! What the injected library's entry points do.
 
-use crate::interceptor::{Backend, backend, guard, install, put};
+use crate::interceptor::{Backend, backend, guard, install, put, tell_children};
 use crate::tables::{Api, open};
 use kreplay_session::{Session, attach};
 use std::ffi::c_void;
@@ -13,11 +13,8 @@ use std::sync::Arc;
 /// process ends.
 pub unsafe fn on_load(table: *mut c_void) -> bool {
     if let Some(backend) = backend() {
-        // The runtime was shut down and started again in one process: its tables are new, the engines' handles are not.
-        backend.session.warn(
-            "restarted",
-            "the HSA runtime was started a second time in this process; kernels from then on are not profiled".into(),
-        );
+        // The runtime was shut down and started again: its tables are new, the engines' handles are not.
+        guard("OnLoad", || started_again(backend), || ());
         return false;
     }
     let session = match attach(kreplay_session::Backend::Hsa) {
@@ -27,6 +24,22 @@ pub unsafe fn on_load(table: *mut c_void) -> bool {
     };
     // SAFETY: the caller's.
     guard("OnLoad", || unsafe { start(table, session) }, || false)
+}
+
+/// Says that kernels are not profiled from now on. The first session has ended as a rule, or is a forked child's parent's.
+fn started_again(backend: &Backend) {
+    let message = if backend.is_forked() {
+        "the HSA runtime was started in a forked child of a process that had used it; kernels of the child are not profiled"
+    } else {
+        "the HSA runtime was started a second time in this process; kernels from then on are not profiled"
+    };
+    if backend.session.alive() {
+        return backend.session.warn("restarted", message.into());
+    }
+    if let Ok(Some(session)) = attach(kreplay_session::Backend::Hsa) {
+        session.warn("restarted", message.into());
+        session.finish();
+    }
 }
 
 unsafe fn start(table: *mut c_void, session: Arc<Session>) -> bool {
@@ -39,11 +52,15 @@ unsafe fn start(table: *mut c_void, session: Arc<Session>) -> bool {
             return false;
         }
     };
-    if !put(Backend::new(api, session)) {
+    if !put(Backend::new(api, Arc::clone(&session))) {
         return false;
     }
     // SAFETY: the tables were checked and the state is in place.
     unsafe { install(&tables) };
+    if !tell_children() {
+        let message = "forked children cannot be told that they are: one that uses the HSA runtime may hang";
+        session.warn("forks", message.into());
+    }
     // SAFETY: the function stays loaded. It runs before the destructors of the runtime, which was loaded earlier.
     unsafe { libc::atexit(at_exit) };
     true

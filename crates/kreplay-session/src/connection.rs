@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kreplay_engine::{AgentRecord, Outcome, WindowKind};
 use kreplay_protocol::{FromLibrary, Summary, Warning, bounded_text, encode};
@@ -15,12 +15,9 @@ const WARNINGS: usize = 256;
 
 pub(crate) struct Connection {
     pid: u32,
-    /// `None` in a forked child whose connection could not be made: its records are dropped.
-    link: Option<Link>,
+    link: Link,
     told: Mutex<Told>,
     pub(crate) not_selected: AtomicU64,
-    /// The connection of a forked child that found itself holding this one.
-    child: OnceLock<Box<Connection>>,
 }
 
 /// What was told so far. Held while a message is sent, so that descriptions go before what names them.
@@ -35,18 +32,14 @@ pub(crate) struct Told {
 }
 
 impl Connection {
-    pub(crate) fn new(pid: u32, link: Option<Link>) -> Self {
-        Self { pid, link, told: Mutex::default(), not_selected: AtomicU64::new(0), child: OnceLock::new() }
+    pub(crate) fn new(pid: u32, link: Link) -> Self {
+        Self { pid, link, told: Mutex::default(), not_selected: AtomicU64::new(0) }
     }
 
-    /// The connection of the process `pid`, which may be a child that was forked with this one in its memory. Nothing of
-    /// the parent's is locked then: another thread of the parent may have held it when the process was forked.
-    pub(crate) fn of(&self, pid: u32, reconnect: &dyn Fn() -> Option<Link>) -> &Connection {
-        let mut connection = self;
-        while connection.pid != pid {
-            connection = connection.child.get_or_init(|| Box::new(Connection::new(pid, reconnect())));
-        }
-        connection
+    /// The connection, unless `pid` is a child that was forked with it in its memory: the socket is its parent's, and another
+    /// thread of the parent may have held a lock when it was forked, which nobody gives back in the child.
+    pub(crate) fn of(&self, pid: u32) -> Option<&Connection> {
+        (self.pid == pid).then_some(self)
     }
 
     pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
@@ -55,16 +48,15 @@ impl Connection {
 
     /// Sends a message after all that were sent before it.
     pub(crate) fn send(&self, message: &FromLibrary) {
-        let Some(link) = &self.link else { return };
         match encode(message) {
             Ok(frame) => {
-                link.send(frame);
+                self.link.send(frame);
             }
             // All texts and lists are bounded, so this cannot happen; if it does, the command is told what is missing.
             Err(error) => {
                 let text = bounded_text(&error.to_string());
                 if let Ok(frame) = encode(&FromLibrary::Warning(Warning { code: "record_dropped".to_owned(), text })) {
-                    link.send(frame);
+                    self.link.send(frame);
                 }
             }
         }
@@ -89,14 +81,12 @@ impl Connection {
             let mut summary = told.summary.clone();
             summary.declined = told.declined.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect();
             summary.not_selected = self.not_selected.load(Ordering::Relaxed);
-            summary.lost_records = self.link.as_ref().map_or(0, Link::lost);
+            summary.lost_records = self.link.lost();
             summary
         };
         self.send(&FromLibrary::Summary(summary));
-        if let Some(link) = &self.link {
-            link.flush();
-            link.close();
-        }
+        self.link.flush();
+        self.link.close();
         alive.store(false, Ordering::Relaxed);
     }
 }
@@ -115,32 +105,5 @@ impl Told {
             WindowKind::Kernel => self.summary.kernel_windows += 1,
             WindowKind::Batch => self.summary.batch_windows += 1,
         }
-    }
-}
-
-/// Where a forked child finds its parent's connection.
-pub(crate) type Root = Arc<Connection>;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_forked_child_finds_a_connection_of_its_own_and_locks_nothing_of_its_parents() {
-        let parent = Connection::new(100, None);
-        // Another thread of the parent held this when the child was forked.
-        let _held = parent.told();
-        let made = AtomicU64::new(0);
-        let reconnect = || {
-            made.fetch_add(1, Ordering::Relaxed);
-            None
-        };
-        let child = parent.of(200, &reconnect);
-        assert_eq!(child.pid, 200);
-        drop(child.told());
-        assert!(std::ptr::eq(parent.of(200, &reconnect), child));
-        assert_eq!(parent.of(100, &reconnect).pid, 100);
-        assert_eq!(parent.of(300, &reconnect).pid, 300);
-        assert_eq!(made.load(Ordering::Relaxed), 2);
     }
 }

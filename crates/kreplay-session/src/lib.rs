@@ -23,7 +23,8 @@
 //!   survives the death of this process. When the command does not keep up, records wait in memory ([`QUEUE_BYTES`]),
 //!   and one thread, started only then, passes them on. When that is full too the program waits. A command that takes
 //!   nothing for [`STALL`] is given up for dead.
-//! * A forked child never writes into its parent's connection: its first record opens one of its own.
+//! * A forked child says nothing: it locks nothing of its parent's and neither writes into nor ends its connection. What a
+//!   program that a child executes says goes through a connection of its own.
 
 #![forbid(unsafe_code)]
 

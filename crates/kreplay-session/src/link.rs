@@ -22,6 +22,8 @@ const SOCKET_BYTES: usize = 4 << 20;
 /// One process's connection, for sending only.
 pub(crate) struct Link {
     shared: Arc<Shared>,
+    /// The process whose connection this is; a forked child has it in its memory.
+    pid: u32,
 }
 
 struct Shared {
@@ -55,11 +57,12 @@ enum Attempt {
 }
 
 impl Link {
-    /// A link that sends through `stream`. `alive` is cleared when the connection is given up.
-    pub(crate) fn new(stream: UnixStream, alive: Arc<AtomicBool>, stall: Duration) -> Self {
+    /// A link of the process `pid` that sends through `stream`. `alive` is cleared when the connection is given up.
+    pub(crate) fn new(stream: UnixStream, alive: Arc<AtomicBool>, stall: Duration, pid: u32) -> Self {
         // A smaller buffer only means that the queue is used earlier.
         let _ = sockopt::set_socket_send_buffer_size(&stream, SOCKET_BYTES);
         Self {
+            pid,
             shared: Arc::new(Shared {
                 stream,
                 alive,
@@ -155,7 +158,10 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.close();
+        // To shut the socket down in a forked child would be to end the parent's connection.
+        if self.pid == std::process::id() {
+            self.close();
+        }
     }
 }
 
@@ -267,7 +273,7 @@ mod tests {
     fn pair(stall: Duration) -> (Link, UnixStream, Arc<AtomicBool>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let alive = Arc::new(AtomicBool::new(true));
-        (Link::new(ours, Arc::clone(&alive), stall), theirs, alive)
+        (Link::new(ours, Arc::clone(&alive), stall, std::process::id()), theirs, alive)
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl SessionRecorder {
     }
 
     fn send_agent(&self, record: &AgentRecord) {
-        let connection = self.shared.connection();
+        let Some(connection) = self.shared.connection() else { return };
         let mut told = connection.told();
         let send = |message: FromLibrary| connection.send(&message);
         let memory = record.memory.map(|memory| memory.total);
@@ -48,7 +48,7 @@ impl Recorder for SessionRecorder {
     }
 
     fn dispatch(&self, record: DispatchRecord) {
-        let connection = self.shared.connection();
+        let Some(connection) = self.shared.connection() else { return };
         let now = Instant::now().saturating_duration_since(self.shared.start);
         if self.shared.settings.log >= LogLevel::Info {
             log::dispatch_line(&record);
@@ -68,13 +68,13 @@ impl Recorder for SessionRecorder {
     }
 
     fn window(&self, record: WindowRecord) {
-        let connection = self.shared.connection();
+        let Some(connection) = self.shared.connection() else { return };
         connection.told().count_window(record.kind);
         connection.send(&FromLibrary::Window(convert::window(&record)));
     }
 
     fn readings(&self, dispatch: DispatchId, readings: Vec<engine::Reading>) {
-        let connection = self.shared.connection();
+        let Some(connection) = self.shared.connection() else { return };
         let mut told = connection.told();
         // Readings of one pass stand together in one message; within it the order is kept.
         let mut rest = readings.as_slice();
@@ -101,7 +101,7 @@ impl Recorder for SessionRecorder {
     }
 
     fn warn(&self, key: &'static str, message: String) {
-        let connection = self.shared.connection();
+        let Some(connection) = self.shared.connection() else { return };
         let first = connection.warn(&mut connection.told(), key, &message);
         if first && self.shared.settings.log >= LogLevel::Warn {
             log::line(&format!("{key}: {message}"));

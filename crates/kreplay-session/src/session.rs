@@ -1,13 +1,13 @@
 //! A profiled process's side of the profile.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use kreplay_protocol::{Device, LogLevel, Settings};
 
-use crate::connection::{Connection, Root};
+use crate::connection::Connection;
 use crate::link::{Link, STALL};
 use crate::{NameFilter, SessionError, SessionRecorder, handshake, log, settings};
 
@@ -47,11 +47,10 @@ pub struct Session {
 }
 
 pub(crate) struct Shared {
-    path: PathBuf,
     pub(crate) start: Instant,
     pub(crate) settings: Settings,
     pub(crate) alive: Arc<AtomicBool>,
-    pub(crate) root: Root,
+    pub(crate) root: Connection,
 }
 
 impl Session {
@@ -69,9 +68,9 @@ impl Session {
         let alive = Arc::new(AtomicBool::new(true));
         let filter = Arc::new(NameFilter::new(&received.filters, Arc::clone(&alive))?);
         let engine = settings::engine_settings(&received)?;
-        let link = Link::new(stream, Arc::clone(&alive), STALL);
-        let root = Arc::new(Connection::new(std::process::id(), Some(link)));
-        let shared = Arc::new(Shared { path: path.to_owned(), start, settings: received, alive, root });
+        let pid = std::process::id();
+        let root = Connection::new(pid, Link::new(stream, Arc::clone(&alive), STALL, pid));
+        let shared = Arc::new(Shared { start, settings: received, alive, root });
         Ok(Some(Session { shared, backend, filter, engine }))
     }
 
@@ -119,18 +118,17 @@ impl Session {
     }
 
     /// The process ends in order: sends the summary and waits until everything is on its way, or the command is given
-    /// up. [`Session::alive`] is false afterwards. Later calls do nothing.
+    /// up. [`Session::alive`] is false afterwards. Later calls do nothing, and nor do those of a forked child.
     pub fn finish(&self) {
-        self.shared.connection().finish(&self.shared.alive);
+        if let Some(connection) = self.shared.connection() {
+            connection.finish(&self.shared.alive);
+        }
     }
 }
 
 impl Shared {
-    /// This process's connection.
-    pub(crate) fn connection(&self) -> &Connection {
-        self.root.of(std::process::id(), &|| {
-            let (stream, _) = handshake::connect(&self.path).ok()?;
-            Some(Link::new(stream, Arc::clone(&self.alive), STALL))
-        })
+    /// This process's connection; `None` in a forked child, which has nothing to say. Asks the system who we are.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        self.root.of(std::process::id())
     }
 }

@@ -4,9 +4,9 @@
 
 use super::Guarded;
 use super::lock::open;
+use crate::interceptor::OwnFile;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ static FILES: Mutex<Option<HashMap<[u8; 16], Presence>>> = Mutex::new(None);
 const ASKING: Duration = Duration::from_millis(200);
 
 /// A process on a GPU.
-struct Presence(File);
+struct Presence(OwnFile);
 
 impl Presence {
     /// Holds the file shared.
@@ -28,7 +28,7 @@ impl Presence {
     /// # Errors
     /// The system's.
     fn enter(path: &Path) -> std::io::Result<Self> {
-        let file = open(path)?;
+        let file = OwnFile::new(open(path)?);
         share(&file)?;
         Ok(Self(file))
     }
@@ -42,7 +42,7 @@ impl Presence {
     }
 }
 
-fn share(file: &File) -> std::io::Result<()> {
+fn share(file: &OwnFile) -> std::io::Result<()> {
     let start = Instant::now();
     loop {
         match lock(file, libc::LOCK_SH) {
@@ -54,7 +54,7 @@ fn share(file: &File) -> std::io::Result<()> {
     }
 }
 
-fn lock(file: &File, kind: libc::c_int) -> std::io::Result<()> {
+fn lock(file: &OwnFile, kind: libc::c_int) -> std::io::Result<()> {
     // SAFETY: the file is open.
     let locked = unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0;
     if locked { Ok(()) } else { Err(std::io::Error::last_os_error()) }

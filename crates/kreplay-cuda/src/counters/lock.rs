@@ -1,5 +1,6 @@
 //! One window at a time on a GPU, across processes: the hardware's counters exist once.
 
+use crate::interceptor::OwnFile;
 use std::fs::{File, Permissions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The lock file of a GPU. It stays open, and is locked for the length of a window.
 #[derive(Debug)]
 pub(crate) struct GpuLock {
-    file: File,
+    file: OwnFile,
     path: PathBuf,
 }
 
@@ -48,7 +49,7 @@ impl GpuLock {
 
     fn at(path: PathBuf) -> Result<Self, LockError> {
         match open(&path) {
-            Ok(file) => Ok(Self { file, path }),
+            Ok(file) => Ok(Self { file: OwnFile::new(file), path }),
             Err(why) => Err(LockError::Open { path, why }),
         }
     }
@@ -123,6 +124,8 @@ impl Drop for Held<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interceptor::forked_testing::{self as testing, tell_children_in_tests};
+    use std::io::{Read, Write};
 
     /// Another user's lock is there and may only be read.
     #[test]
@@ -130,12 +133,36 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gpu.lock");
         let one = GpuLock::at(path.clone()).expect("made");
-        let mode = one.file.metadata().expect("there").permissions().mode();
+        let mode = std::fs::metadata(&path).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o644, "others may read it");
         std::fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("it is ours");
         let two = GpuLock::at(path).expect("reading is enough");
         let _held = one.acquire(Instant::now()).expect("nobody holds it");
         assert!(two.acquire(Instant::now()).is_err());
+    }
+
+    /// What a killed process held is free, though a child that it forked lives on.
+    #[test]
+    fn a_forked_child_does_not_keep_the_lock() {
+        assert!(tell_children_in_tests());
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gpu.lock");
+        let one = GpuLock::at(path.clone()).expect("open");
+        one.acquire(Instant::now()).expect("nobody holds it").keep();
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("a pair");
+        let mut word = [0];
+        let child = testing::begin(|| {
+            (&theirs).write_all(b"!").expect("the parent listens");
+            (&theirs).read_exact(&mut word).expect("the parent says when");
+        });
+        (&ours).read_exact(&mut word).expect("the child runs");
+        // As the system does for a process that dies: the file is closed, not unlocked.
+        drop(one);
+        let two = GpuLock::at(path).expect("open");
+        let free = two.acquire(Instant::now()).is_ok();
+        (&ours).write_all(b"!").expect("the child listens");
+        assert_eq!(testing::ended(child).code(), Some(0));
+        assert!(free, "the child holds its parent's lock");
     }
 
     #[test]

@@ -21,6 +21,9 @@ impl Interceptor {
             return;
         }
         let alive = self.is_alive();
+        if !alive && super::forked::in_child() {
+            return;
+        }
         match domain {
             domain::DRIVER => {
                 if crate::agent::inside() {

@@ -34,18 +34,36 @@ fn objects_loaded() -> u64 {
     loaded
 }
 
-/// Registered more than once; the first call does it.
+/// Registered more than once; the first call does it. A forked child's handlers are its parent's, and do nothing there.
 extern "C" fn at_exit() {
+    end(super::start::finish);
+}
+
+fn end(finish: impl FnOnce() + std::panic::UnwindSafe) {
     static ENDED: AtomicBool = AtomicBool::new(false);
-    if ENDED.swap(true, Ordering::SeqCst) {
+    // First who we are: a child may even share this memory with its parent.
+    if super::forked::is_another_process() || ENDED.swap(true, Ordering::SeqCst) {
         return;
     }
-    let _ = std::panic::catch_unwind(super::start::finish);
+    let _ = std::panic::catch_unwind(finish);
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::forked::{self, testing};
     use super::*;
+
+    #[test]
+    fn the_end_of_a_forked_child_is_not_the_programs() {
+        assert!(forked::tell_children(std::sync::Arc::new(AtomicBool::new(true))));
+        let child = || end(|| testing::leave(1));
+        assert_eq!(testing::fork(child).code(), Some(0), "a child closed its parent's windows");
+        // Nothing of libc's runs for such a child.
+        assert_eq!(testing::bare_clone(child).code(), Some(0), "a child that was not told closed its parent's windows");
+        let mut ended = false;
+        end(std::panic::AssertUnwindSafe(|| ended = true));
+        assert!(ended, "the parent's end is its own");
+    }
 
     #[test]
     fn the_loader_counts_what_it_loads() {

@@ -15,6 +15,7 @@ mod context;
 mod contexts;
 mod copies;
 mod end;
+mod forked;
 mod function;
 mod graphs;
 mod host_writes;
@@ -33,14 +34,16 @@ mod start;
 mod tests;
 
 pub(crate) use end::before_others_at_exit;
-#[cfg(not(test))]
-use kreplay_session::loader_is_free;
+pub(crate) use forked::OwnFile;
 #[cfg(test)]
-use tests::loader_is_free;
-
+pub(crate) use forked::testing as forked_testing;
 #[cfg(test)]
 pub(crate) use ids::enabled as enabled_callbacks;
+#[cfg(not(test))]
+use kreplay_session::loader_is_free;
 pub use start::initialize_injection;
+#[cfg(test)]
+use tests::loader_is_free;
 
 use crate::agent::CudaAgent;
 use crate::pools::Pools;

@@ -114,6 +114,10 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     ] {
         enable(domain::RESOURCE, id)?;
     }
+    if !super::forked::tell_children(session.alive_flag()) {
+        session
+            .warn("forks", "forked children cannot be told that they are: one that calls the driver may hang".into());
+    }
     before_others_at_exit();
     Ok(())
 }

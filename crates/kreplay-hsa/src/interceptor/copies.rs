@@ -354,7 +354,8 @@ fn synchronous(
 /// `hsa_amd_profiling_get_async_copy_time`: the program's signal stands for a copy that ran with ours.
 pub(super) unsafe extern "C" fn async_copy_time(signal: Signal, time: *mut ProfilingTime) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    let known = guard("a copy's time", || lock(&backend.copies.times).get(&signal.handle).copied(), || None);
+    let ours = || lock(&backend.copies.times).get(&signal.handle).copied();
+    let known = if backend.is_forked() { None } else { guard("a copy's time", ours, || None) };
     match known {
         Some(known) if !time.is_null() => {
             // SAFETY: the program's place for the answer.
@@ -369,7 +370,9 @@ pub(super) unsafe extern "C" fn async_copy_time(signal: Signal, time: *mut Profi
 /// `hsa_signal_destroy`: what was known of the signal is forgotten; its address may be a new signal's.
 pub(super) unsafe extern "C" fn signal_destroy(signal: Signal) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    guard("hsa_signal_destroy", || lock(&backend.copies.times).remove(&signal.handle), || None);
+    if !backend.is_forked() {
+        guard("hsa_signal_destroy", || lock(&backend.copies.times).remove(&signal.handle), || None);
+    }
     // SAFETY: the program's own argument.
     unsafe { (backend.api.signal_destroy)(signal) }
 }

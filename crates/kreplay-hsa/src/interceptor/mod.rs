@@ -26,6 +26,7 @@ mod allocations;
 mod code;
 mod copies;
 mod foreign;
+mod forked;
 mod guard;
 mod held_frees;
 mod host_access;
@@ -39,6 +40,7 @@ mod submission;
 mod unit;
 mod virtual_memory;
 
+pub(crate) use forked::tell_children;
 pub(crate) use guard::guard;
 pub(crate) use install::install;
 pub(crate) use state::{Backend, backend, put};

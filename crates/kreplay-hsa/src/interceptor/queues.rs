@@ -131,7 +131,8 @@ pub(super) unsafe extern "C" fn queue_create(
 /// `hsa_queue_destroy`.
 pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
-    let record = guard("hsa_queue_destroy", || backend.queues.take(queue), || None);
+    let ours = || backend.queues.take(queue);
+    let record = if backend.is_forked() { None } else { guard("hsa_queue_destroy", ours, || None) };
     if let Some(record) = record.as_ref().filter(|_| backend.is_on()) {
         guard("hsa_queue_destroy", || backend.queue_goes(record), || ());
     }

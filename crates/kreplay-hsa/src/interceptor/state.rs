@@ -43,8 +43,10 @@ pub(crate) struct Backend {
     /// Host memory that windows capture.
     pub(super) loans: Loans,
     machine: OnceLock<Machine>,
-    /// The process that was loaded into: a forked child has the memory, but not the devices.
+    /// The process that was loaded into. Children that were not told that they are (a bare `clone`) are known by it.
     process: u32,
+    /// Whether this is a forked child of that process.
+    forked: AtomicBool,
     /// Whether nothing is to be intercepted any more.
     off: AtomicBool,
     /// Closes what is open when the command has gone.
@@ -84,6 +86,7 @@ impl Backend {
             drain_deadline: settings.drain_deadline,
             pass_deadline: settings.pass_deadline,
             process: std::process::id(),
+            forked: AtomicBool::new(false),
             allocations: Allocations::default(),
             code: Code::default(),
             copies: Copies::new(api),
@@ -123,10 +126,22 @@ impl Backend {
         });
     }
 
+    /// This is a forked child: nothing is to be intercepted, closed or told, and no lock to be taken. Only sets flags.
+    pub(super) fn forked(&self) {
+        self.forked.store(true, Ordering::SeqCst);
+        self.off.store(true, Ordering::SeqCst);
+        self.session.alive_flag().store(false, Ordering::Relaxed);
+    }
+
+    /// Whether this is a forked child. Calls that look at state of ours without [`Backend::is_on`] leave it alone then.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.forked.load(Ordering::Relaxed)
+    }
+
     /// The GPUs and pools. They are looked at when the program makes its first call of interest: inside `OnLoad` the
     /// runtime is not ready for queues and libraries.
     fn machine(&self) -> &Machine {
-        if LOOKING.get() {
+        if LOOKING.get() || self.is_forked() {
             return &NOTHING;
         }
         self.machine.get_or_init(|| {

@@ -6,6 +6,7 @@ mod batches;
 mod code;
 mod collectives;
 mod cost;
+mod forks;
 mod gone;
 mod graphs;
 mod launches;
