@@ -92,6 +92,19 @@ struct Open {
     peer: Peer,
 }
 
+impl Open {
+    /// A process that was forked from it may hold the connection of a dead one open: nobody says anything there any more, so
+    /// that it ends behind what has been said. Returns whether the process runs.
+    fn runs(&self) -> bool {
+        let runs = self.peer.runs();
+        if !runs {
+            // What is on its way is read before the end is seen.
+            let _ = self.stream.shutdown(std::net::Shutdown::Read);
+        }
+        runs
+    }
+}
+
 /// The recording thread's state.
 pub(super) struct Recording {
     events: Receiver<Event>,
@@ -178,10 +191,9 @@ impl Recording {
             if let Ok(event) = self.events.recv_timeout(wait.max(LOOK)) {
                 return Some(event);
             }
-            // Only the living are not waited for any longer. What the dead have said is still on its way here, and
-            // their connections close by themselves, unless a forked child that says nothing holds one open.
+            // Only the living are not waited for any longer. What the dead have said is still on its way here.
             silent += LOOK;
-            if self.open.values().any(|open| open.peer.runs()) || silent >= SILENT {
+            if self.living() > 0 || silent >= SILENT {
                 return None;
             }
         }
@@ -196,7 +208,12 @@ impl Recording {
             return false;
         }
         self.look_at = Some(now + LOOK);
-        self.open.values().all(|open| open.peer.runs()) || now >= until + SILENT
+        self.living() == self.open.len() || now >= until + SILENT
+    }
+
+    /// How many processes with a connection run. The connections of the others end.
+    fn living(&self) -> usize {
+        self.open.values().filter(|open| open.runs()).count()
     }
 
     fn handle(&mut self, event: Event) {
@@ -234,7 +251,10 @@ impl Recording {
                     self.recorded.complaints.push(text);
                 }
             }
-            Event::ProgramEnded => self.until = Some(Instant::now() + self.linger),
+            Event::ProgramEnded => {
+                self.until = Some(Instant::now() + self.linger);
+                self.living();
+            }
             Event::Stop => self.stopped = self.until.is_some(),
         }
     }
