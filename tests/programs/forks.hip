@@ -237,36 +237,6 @@ static int case_restart() {
     return ended(child);
 }
 
-// Children of one thread, forked while others launch: whatever those hold is held for ever in the child.
-static int case_threads() {
-    std::atomic<bool> done{false};
-    std::vector<std::thread> launching;
-    std::atomic<int> wrong{0};
-    for (int thread = 0; thread < 2; thread++) {
-        launching.emplace_back([&, thread] {
-            Work work(100 + thread);
-            do {
-                launch(work);
-                if (fetch(work.data, kCount) != work.host) wrong++;
-            } while (!done);
-            CHECK(hipFree(work.data));
-        });
-    }
-    int code = 0;
-    for (int time = 0; time < 20 && code == 0; time++) {
-        pid_t child = forked();
-        if (child == 0) {
-            // The runtime's own exit handlers may fail there, and say so.
-            std::fclose(stderr);
-            std::exit(7);
-        }
-        code = ended(child) == 255 ? 255 : 0;
-    }
-    done = true;
-    for (std::thread& thread : launching) thread.join();
-    return wrong ? 254 : code;
-}
-
 int main(int argc, char** argv) {
     std::string wanted = argc > 1 ? argv[1] : "";
     if (wanted == "other") return other_program();
@@ -275,7 +245,7 @@ int main(int argc, char** argv) {
     struct Case { const char* name; int (*run)(); } cases[] = {
         {"exit", case_exit}, {"quick", case_quick}, {"exec", case_exec}, {"vfork", case_vfork}, {"spawn", case_spawn},
         {"daemon", case_daemon}, {"killed", case_killed}, {"uses", case_uses}, {"busy", case_busy},
-        {"threads", case_threads}, {"restart", case_restart},
+        {"restart", case_restart},
     };
     if (wanted == "outlives" && argc > 2) return case_outlives(argv[2]);
     for (const Case& one : cases) {
