@@ -48,7 +48,7 @@ request that fits one group is counted in the program's own run: no replay, no s
 
 What does not fit is discarded whole, with the reason in the dispatch's notes, and never guessed: a dispatch without
 activity, activity that reaches across two fences or lies outside of all, a second stretch within a fence, missing
-samples, a full buffer, samples of another programming. After two such windows in a row ranges count instead, and a
+samples, a full buffer, samples of another programming, samples that were decoded as a dispatch ran. After two such windows in a row ranges count instead, and a
 warning says so.
 
 | | ranges | fenced sampling |
@@ -59,8 +59,9 @@ warning says so.
 
 On an H200 the sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes`, `l1tex__t_sectors` and
 `sm__warps_launched` over 1000 kernels of ten kinds were Nsight Compute's to the last unit; how far L2 sectors, DRAM
-bytes and cycles, which vary from run to run, were off stands in [performance](performance.md). Two traps there: at an interval whose double exceeds the gap neighbours merge, and a second
-programming without disabling the first is accepted and changes nothing. Both are told and discarded.
+bytes and cycles, which vary from run to run, were off stands in [performance](performance.md). Three traps there: at an interval whose double exceeds the gap neighbours merge; a second
+programming without disabling the first is accepted and changes nothing; and a decoding that begins while samples arrive loses a part
+of them. All are told and discarded, and decodings begin where nothing arrives.
 
 The planner weighs programming against dispatches: sampling's dear switch pays when a window holds many, and one group
 alone always pays. On the software GPU it does so with an H200's prices, since its own ways cost next to nothing.

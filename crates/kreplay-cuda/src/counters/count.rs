@@ -199,6 +199,7 @@ impl Counters for CudaCounters {
         }
         state.window = Some(Window {
             planned,
+            dispatches,
             number: state.windows,
             gather: Gather::new(Arc::clone(&self.warn)),
             ranges,

@@ -23,7 +23,7 @@ impl CudaCounters {
             Some(Way::Sampling) if self.alone() && self.ranges.nothing_programmed() => {
                 let first = plan.passes.iter().find_map(|pass| planned.sampled(pass.index, Self::turned(1)));
                 match first {
-                    Some(first) => self.sampling()?.prepare(&first.group),
+                    Some(first) => self.sampling()?.prepare(&first.group, dispatches),
                     None => Ok(()),
                 }
             }

@@ -16,6 +16,8 @@ use std::time::Instant;
 /// A window of counters.
 pub(super) struct Window {
     pub(super) planned: Arc<Planned>,
+    /// Most dispatches that it may hold.
+    pub(super) dispatches: u32,
     /// Which one it is.
     pub(super) number: u64,
     pub(super) gather: Gather,
@@ -112,7 +114,13 @@ impl CudaCounters {
             self.ranges.end_programmed();
         }
         let what = (&sampled.group, &sampled.counters);
-        sampling.begin(what, sampled.pass, window.number, &window.gather, &mut self.ground(pass, stuck))
+        sampling.begin(
+            what,
+            sampled.pass,
+            (window.dispatches, window.number),
+            &window.gather,
+            &mut self.ground(pass, stuck),
+        )
     }
 
     /// As [`CudaCounters::begin_sampling`], without fences.

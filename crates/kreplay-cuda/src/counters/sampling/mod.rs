@@ -141,12 +141,12 @@ impl Sampling {
         self.unit.is_enabled()
     }
 
-    fn programming(&self, group: &Arc<SampleGroup>) -> Programming {
+    fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
         let interval = self.pace.guarded().interval(self.unit.cost(), self.unit.interval_of(group));
-        Programming { group: Arc::clone(group), interval, samples: pace::SAMPLES, bursts: false }
+        Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.
@@ -162,14 +162,14 @@ impl Sampling {
         &self,
         (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
         number: u32,
-        window: u64,
+        (dispatches, window): (u32, u64),
         gather: &Gather,
         ground: &mut G,
     ) -> Result<SampledPass, CountersError> {
         if let Some(why) = self.given_up() {
             return Err(CountersError::Unavailable(why));
         }
-        let programming = self.programming(group);
+        let programming = self.programming(group, dispatches);
         self.program(&programming)?;
         let interval = programming.interval;
         let mut pass = SampledPass {
@@ -193,11 +193,11 @@ impl Sampling {
     ///
     /// # Errors
     /// [`CountersError`].
-    pub(super) fn prepare(&self, group: &Arc<SampleGroup>) -> Result<(), CountersError> {
+    pub(super) fn prepare(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Result<(), CountersError> {
         if self.given_up().is_some() || self.is_enabled() {
             return Ok(());
         }
-        self.program(&self.programming(group))
+        self.program(&self.programming(group, dispatches))
     }
 
     fn program(&self, programming: &Programming) -> Result<(), CountersError> {

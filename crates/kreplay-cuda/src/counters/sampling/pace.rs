@@ -37,8 +37,16 @@ const WORTH: u64 = 4;
 /// The interval of bursts, in nanoseconds.
 const OFTEN: u64 = 4_000;
 
-/// Samples that an image holds: images are 20 to 55 KB a sample, and are emptied whole, however few samples came to be in one.
+/// Samples that an image holds, for windows of this many dispatches: images are 20 to 55 KB a sample, and are emptied whole,
+/// however few samples came to be in one.
+pub(super) fn samples(dispatches: u32) -> u32 {
+    if dispatches <= FEW { SAMPLES / 4 } else { SAMPLES }
+}
+
+/// … of a long window.
 pub(super) const SAMPLES: u32 = 1024;
+/// Dispatches of a window that needs few samples.
+const FEW: u32 = 8;
 
 /// How many samples may wait before the hardware is stopped. Until it has stopped come those of one dispatch, an eighth of an
 /// image at most, and those of the stop itself; and what it takes if the host is kept from looking for a while.

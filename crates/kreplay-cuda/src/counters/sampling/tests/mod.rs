@@ -42,7 +42,8 @@ fn pass(
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
     let (gather, mut ground) = (Gather::new(Arc::new(|_, _| {})), fake.clone());
-    let mut pass = sampling.begin((&group.0, &group.1), 3, window, &gather, &mut ground)?;
+    let dispatches = kernels.len() as u32;
+    let mut pass = sampling.begin((&group.0, &group.1), 3, (dispatches, window), &gather, &mut ground)?;
     for (index, (length, count)) in kernels.iter().enumerate() {
         between(index);
         sampling.before(&mut pass, index as u32, &mut ground)?;
