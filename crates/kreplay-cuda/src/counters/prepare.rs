@@ -3,7 +3,11 @@
 use super::Guarded;
 use super::count::CudaCounters;
 use kreplay_engine::{CountersError, Plan, Way};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+const WAITING: &str = "waiting for the device before the first pass";
+/// How long that may take.
+const IDLE: Duration = Duration::from_millis(200);
 
 impl CudaCounters {
     /// See [`AgentCounters::prepare`](crate::interceptor::AgentCounters::prepare).
@@ -13,7 +17,7 @@ impl CudaCounters {
     pub(super) fn prepare_first(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {
         let planned = self.planned(plan)?;
         // A window that opens meanwhile waits.
-        let mut state = self.state.guarded();
+        let state = self.state.guarded();
         // The cache is not flushed, and nothing without fences: such passes begin otherwise.
         if state.windows > 0 || self.conduct.flush_cache || !self.conduct.fence {
             return Ok(());
@@ -29,7 +33,10 @@ impl CudaCounters {
             }
             // The first start of a session takes long for each range; how many a window that is replayed will have nobody knows.
             Some(Way::Ranges) if plan.passes.len() == 1 && self.ranges.nothing_programmed() => {
-                self.wait(&mut state.stuck, "waiting for the device before the first pass", false)?;
+                // Something that runs for long is no reason to keep a program waiting that is not counted yet.
+                self.agent
+                    .wait_pass(Instant::now() + IDLE, WAITING, false)
+                    .map_err(|error| CountersError::Failed { call: WAITING, status: error.to_string() })?;
                 self.ranges.prepare(&planned, dispatches)
             }
             _ => Ok(()),
