@@ -56,6 +56,8 @@ pub(super) struct World {
     pub(super) stopped: u64,
     /// How long the decoding behind a stop takes.
     pub(super) decoding: u64,
+    /// It does not start again before it is programmed anew.
+    pub(super) refuses: bool,
     /// How long any decoding keeps its thread.
     pub(super) slow: Duration,
     /// When the thread last looked at the clock: right before it decodes.
@@ -98,6 +100,7 @@ impl Fake {
             on: false,
             stopped: 0,
             decoding: 0,
+            refuses: false,
             slow: Duration::ZERO,
             looked: 0,
             torn: 0,
@@ -133,7 +136,7 @@ impl Ground for Fake {
     }
     fn pass(&mut self, time: Duration) {
         let mut world = self.0.guarded();
-        let around = world.fault == Fault::Hasty && world.sampled > 0 && time > Duration::from_micros(100);
+        let around = world.fault == Fault::Hasty && time == super::super::pace::settled(world.interval);
         if world.fault != Fault::NoGap && !around {
             world.now += time.as_nanos() as u64;
         }
@@ -148,11 +151,15 @@ impl Sampler for Fake {
     fn program(&mut self, _group: &Arc<SampleGroup>, interval: u64) -> Result<(), SamplerError> {
         let mut world = self.0.guarded();
         world.interval = interval;
+        world.refuses = false;
         world.programmed.push(interval);
         Ok(())
     }
     fn start(&mut self) -> Result<(), SamplerError> {
         let mut world = self.0.guarded();
+        if world.refuses {
+            return Err(SamplerError { call: "start", status: "unknown".into(), lasting: false });
+        }
         world.starts += 1;
         world.sampled = world.sampled.max(world.stopped);
         world.running = true;

@@ -124,8 +124,14 @@ fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     let sampling = sampling(&fake);
     let kernels = vec![(30_000, 99); 600];
     for window in 1..3 {
-        let result = pass(&sampling, &fake, (window, &group), &kernels, &|_| {});
-        assert!(matches!(result, Err(CountersError::Discarded(_))), "{result:?}");
+        // Where the thread is slow there is more than one segment, and another may be whole.
+        match pass(&sampling, &fake, (window, &group), &kernels, &|_| {}) {
+            Err(error) => assert!(matches!(error, CountersError::Discarded(_)), "{error}"),
+            Ok(readings) => {
+                assert!(readings.len() < kernels.len(), "nothing is discarded");
+                assert!(counts(&readings).iter().all(|count| *count == Value::Count(99)), "a count is wrong");
+            }
+        }
     }
     assert_eq!(sampling.given_up(), None, "it may go better the next time");
 }
@@ -255,6 +261,19 @@ fn groups_take_turns_and_their_images_are_made_twice_at_most() {
     }
     let world = fake.0.guarded();
     assert_eq!((world.programmed.len(), world.blanks), (10, 4));
+}
+
+#[test]
+fn what_does_not_start_again_is_programmed_anew() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 20];
+    for window in 1..3 {
+        let readings = pass(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("they fit");
+        assert_eq!(counts(&readings), expected(&kernels));
+        fake.0.guarded().refuses = true;
+    }
+    assert_eq!(fake.0.guarded().programmed.len(), 2);
 }
 
 #[test]
