@@ -12,6 +12,16 @@
         }                                                                                  \
     } while (0)
 
+// The same for calls of the driver, in programs that include cuda.h.
+#define DRIVER(call)                                                                       \
+    do {                                                                                   \
+        CUresult status_ = (call);                                                         \
+        if (status_ != CUDA_SUCCESS) {                                                     \
+            std::fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, int(status_)); \
+            std::exit(2);                                                                  \
+        }                                                                                  \
+    } while (0)
+
 static int failures = 0;
 
 #define EXPECT(condition, ...)                                                             \

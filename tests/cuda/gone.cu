@@ -8,15 +8,6 @@
 #include <vector>
 #include "check.cuh"
 
-#define DRIVER(call)                                                                       \
-    do {                                                                                   \
-        CUresult status_ = (call);                                                         \
-        if (status_ != CUDA_SUCCESS) {                                                     \
-            std::fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, int(status_)); \
-            std::exit(2);                                                                  \
-        }                                                                                  \
-    } while (0)
-
 constexpr unsigned kCount = 4096;
 constexpr unsigned kThreads = 256;
 

@@ -48,7 +48,7 @@ request that fits one group is counted in the program's own run: no replay, no s
 
 What does not fit is discarded whole, with the reason in the dispatch's notes, and never guessed: a dispatch without
 activity, activity that reaches across two fences or lies outside of all, a second stretch within a fence, missing
-samples, a full buffer, samples of another programming, samples that were decoded as a dispatch ran. After two such windows in a row ranges count instead, and a
+samples, a full buffer, samples of another programming, samples that were decoded as a dispatch ran. After two such windows in a row (on CUDA eight where it may well go better the next time) ranges count instead, and a
 warning says so.
 
 | | ranges | fenced sampling |

@@ -5,8 +5,7 @@ use super::count::CudaCounters;
 use kreplay_engine::{CountersError, Plan, Way};
 use std::time::{Duration, Instant};
 
-const WAITING: &str = "waiting for the device before the first pass";
-/// How long that may take.
+/// How long the device may take to be idle.
 const IDLE: Duration = Duration::from_millis(200);
 
 impl CudaCounters {
@@ -34,9 +33,7 @@ impl CudaCounters {
             // The first start of a session takes long for each range; how many a window that is replayed will have nobody knows.
             Some(Way::Ranges) if plan.passes.len() == 1 && self.ranges.nothing_programmed() => {
                 // Something that runs for long is no reason to keep a program waiting that is not counted yet.
-                self.agent
-                    .wait_pass(Instant::now() + IDLE, WAITING, false)
-                    .map_err(|error| CountersError::Failed { call: WAITING, status: error.to_string() })?;
+                self.wait_until(Instant::now() + IDLE, "waiting for the device before the first pass", false)?;
                 self.ranges.prepare(&planned, dispatches)
             }
             _ => Ok(()),

@@ -18,6 +18,12 @@ struct Session {
     profiler: RangeProfiler,
 }
 
+impl Session {
+    fn is_programmed_on(&self, device: i32) -> bool {
+        self.device == device && self.programmed.is_some()
+    }
+}
+
 /// The sessions of the process.
 static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
 
@@ -47,13 +53,13 @@ impl Sessions {
     pub(super) fn end_programmed(&self) {
         let Ok(_entered) = self.agent.enter() else { return };
         let device = self.agent.device();
-        SESSIONS.guarded().retain(|session| session.device != device || session.programmed.is_none());
+        SESSIONS.guarded().retain(|session| !session.is_programmed_on(device));
     }
 
     /// Whether no session on this device was programmed.
     pub(super) fn nothing_programmed(&self) -> bool {
         let device = self.agent.device();
-        SESSIONS.guarded().iter().all(|session| session.device != device || session.programmed.is_none())
+        !SESSIONS.guarded().iter().any(|session| session.is_programmed_on(device))
     }
 
     /// Runs `work` with this context's session, beginning it where there is none.

@@ -176,11 +176,15 @@ impl CudaCounters {
 
     /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.
     pub(super) fn wait(&self, stuck: &mut bool, what: &'static str, program: bool) -> Result<(), CountersError> {
-        let deadline = Instant::now() + self.conduct.pass_deadline;
-        self.agent.wait_pass(deadline, what, program).map_err(|error| {
-            *stuck = true;
-            CountersError::Failed { call: what, status: error.to_string() }
-        })
+        let waited = self.wait_until(Instant::now() + self.conduct.pass_deadline, what, program);
+        *stuck |= waited.is_err();
+        waited
+    }
+
+    /// As [`CudaCounters::wait`], where it does not matter to what follows that it takes longer.
+    pub(super) fn wait_until(&self, deadline: Instant, what: &'static str, program: bool) -> Result<(), CountersError> {
+        let waited = self.agent.wait_pass(deadline, what, program);
+        waited.map_err(|error| CountersError::Failed { call: what, status: error.to_string() })
     }
 
     /// Takes the GPU's lock for the window.

@@ -1,73 +1,9 @@
 //! What is done before the first launch, beside the program.
 
+use super::one_pass::{OnePass, Told};
 use super::*;
 use crate::interceptor::AgentCounters;
-use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Way};
 use std::sync::Barrier;
-use std::time::Duration;
-
-/// Counters that tell what was asked of them, in its order.
-struct Telling {
-    told: Arc<Mutex<Vec<&'static str>>>,
-    /// Met as they prepare: when they have begun, and before they end.
-    meeting: Option<Arc<Barrier>>,
-}
-
-impl Telling {
-    fn tell(&self, what: &'static str) {
-        locked(&self.told).push(what);
-    }
-}
-
-impl Counters for Telling {
-    fn list(&self) -> Vec<CounterInfo> {
-        Vec::new()
-    }
-    fn plan(&self, _request: &Request) -> Result<Plan, PlanError> {
-        self.tell("plan");
-        let pass = PlannedPass { index: 0, counters: Vec::new(), way: Way::Timing, price: Duration::ZERO };
-        Ok(Plan { passes: vec![pass] })
-    }
-    fn open(&self, _plan: &Plan, _dispatches: u32) -> Result<(), CountersError> {
-        self.tell("open");
-        Ok(())
-    }
-    fn begin(&self, _pass: &PlannedPass) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn before(&self, _index: u32) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn after(&self, _index: u32) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn end(&self) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn collect(&self, deliver: Deliver) {
-        deliver(Ok(Vec::new()));
-    }
-    fn abandon(&self) {}
-    fn flush(&self) {}
-}
-
-impl AgentCounters for Telling {
-    fn launched(&self) {}
-    fn close(&self) {}
-    fn waits(&self) -> bool {
-        true
-    }
-    fn prepare(&self, plan: &Plan, dispatches: u32) {
-        assert!(plan.passes.len() == 1 && dispatches > 0);
-        if let Some(meeting) = &self.meeting {
-            meeting.wait();
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        self.tell("prepare");
-    }
-}
-
-type Told = Arc<Mutex<Vec<&'static str>>>;
 
 fn program(meeting: Option<Arc<Barrier>>) -> (Program, Told) {
     let told = Told::default();
@@ -75,7 +11,7 @@ fn program(meeting: Option<Arc<Barrier>>) -> (Program, Told) {
     let make = move |_: &CudaAgent| {
         sink.lock().expect("nobody panics").push("make");
         let (told, meeting) = (Arc::clone(&sink), meeting.clone());
-        Some(Arc::new(Telling { told, meeting }) as Arc<dyn AgentCounters>)
+        Some(Arc::new(OnePass { waits: true, told, meeting }) as Arc<dyn AgentCounters>)
     };
     (Program::counted(1, false, request, Box::new(make)), told)
 }

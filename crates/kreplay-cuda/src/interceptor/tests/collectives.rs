@@ -1,55 +1,9 @@
 //! Collectives that are counted as they run: nothing may wait for one before its peers are launched.
 
+use super::one_pass::OnePass;
 use super::*;
 use crate::interceptor::AgentCounters;
-use kreplay_engine::{
-    CounterInfo, Counters, CountersError, Decline, Deliver, Plan, PlanError, PlannedPass, Request, Way,
-};
-use std::time::Duration;
-
-/// Counters of one pass.
-struct OnePass {
-    waits: bool,
-}
-
-impl Counters for OnePass {
-    fn list(&self) -> Vec<CounterInfo> {
-        Vec::new()
-    }
-    fn plan(&self, _request: &Request) -> Result<Plan, PlanError> {
-        let pass = PlannedPass { index: 0, counters: Vec::new(), way: Way::Timing, price: Duration::ZERO };
-        Ok(Plan { passes: vec![pass] })
-    }
-    fn open(&self, _plan: &Plan, _dispatches: u32) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn begin(&self, _pass: &PlannedPass) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn before(&self, _index: u32) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn after(&self, _index: u32) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn end(&self) -> Result<(), CountersError> {
-        Ok(())
-    }
-    fn collect(&self, deliver: Deliver) {
-        deliver(Ok(Vec::new()));
-    }
-    fn abandon(&self) {}
-    fn flush(&self) {}
-}
-
-impl AgentCounters for OnePass {
-    fn launched(&self) {}
-    fn close(&self) {}
-    fn waits(&self) -> bool {
-        self.waits
-    }
-    fn prepare(&self, _plan: &Plan, _dispatches: u32) {}
-}
+use kreplay_engine::Decline;
 
 #[test]
 fn none_is_waited_for_where_the_process_has_several_contexts() {
@@ -59,7 +13,7 @@ fn none_is_waited_for_where_the_process_has_several_contexts() {
             1,
             false,
             request,
-            Box::new(move |_| Some(Arc::new(OnePass { waits }) as Arc<dyn AgentCounters>)),
+            Box::new(move |_| Some(Arc::new(OnePass { waits, ..OnePass::default() }) as Arc<dyn AgentCounters>)),
         );
         if contexts > 1 {
             program.interceptor.context(Context(0xc0_0000 as *mut c_void));

@@ -11,6 +11,7 @@ mod gone;
 mod graphs;
 mod launches;
 mod memory;
+mod one_pass;
 mod operations;
 mod pools;
 mod unselected;
