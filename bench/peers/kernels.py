@@ -2,8 +2,8 @@
 import re
 import statistics
 
-from measure import (BUILD, MEMORY, NCU, NINE_PASSES, dispatches, half, in_place, kernel_passes, kreplay, loop, outcomes, replayed, report,
-                     result, run, slope, whole)
+from measure import (BUILD, MEMORY, NCU, NINE_PASSES, backwards, dispatches, half, in_place, kernel_passes, kreplay, loop, outcomes, replayed,
+                     report, result, run, slope, whole)
 
 
 def cupti(resident, metrics, kind, passes, limit=60):
@@ -59,10 +59,9 @@ def batch_pass():
         found = dispatches()
         by_pass("kernel_pass", "kreplay", case, each, max((d["passes"] for d in replayed(found)), default=None))
         outcomes("kernel_pass", "kreplay", case, found)
-        # CUPTI packs metrics in their order. Backwards is how kreplay programs the nine-pass ones, in a pass fewer.
         orders = [("cupti_bare_window", metrics)]
         if metrics == NINE_PASSES:
-            orders.append(("cupti_bare_window, backwards", ",".join(reversed(metrics.split(",")))))
+            orders.append(("cupti_bare_window, backwards", backwards(metrics)))
         for subject, order in orders:
             passes = []
             milliseconds = cupti(64, order, "user", passes, 90)(1000)

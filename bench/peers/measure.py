@@ -160,6 +160,11 @@ def whole(options, program, limit=150):
     return measure
 
 
+def backwards(metrics):
+    """The nine-pass metrics as kreplay programs them: in the order that was asked CUPTI needs a pass more."""
+    return ",".join(reversed(metrics.split(",")))
+
+
 def in_place(resident, written):
     """The in-place kernel: MiB resident, KiB written; gives the command for a number of dispatches."""
     return lambda count: [BUILD / "in_place", resident, count, written]
@@ -167,13 +172,14 @@ def in_place(resident, written):
 
 def build():
     """Builds the workloads and peers."""
+    cu = ["nvcc", "-x", "cu", "-O2", "-arch=native"]
+    libraries = ["-lcuda", "-lcupti", "-lnvperf_host", "-lnvperf_target"]
     commands = [
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "in_place", HERE / "in_place.cu"],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "ten_kinds", HERE / "ten_kinds.cu"],
-        ["nvcc", "-x", "cu", "-O2", "-arch=native", "-o", BUILD / "range_replay", HERE / "range_replay.cpp", "-lcuda", "-lcupti",
-         "-lnvperf_host", "-lnvperf_target"],
-        ["nvcc", "-x", "cu", "-O2", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so",
-         HERE / "range_window.cpp", "-lcuda", "-lcupti", "-lnvperf_host", "-lnvperf_target"],
+        [*cu, "-o", BUILD / "range_replay", HERE / "range_replay.cpp", *libraries],
+        [*cu, "-o", BUILD / "prices", HERE / "prices.cpp", *libraries],
+        [*cu, "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so", HERE / "range_window.cpp", *libraries],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "memory_peers", HERE / "memory_peers.cu", "-lcuda", "-lcheckpoint"],
     ]
     folders = ["/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"]

@@ -2,7 +2,8 @@
 import re
 import sys
 
-from measure import BUILD, HERE, MEMORY, NCU, NINE_PASSES, dispatches, kernel_passes, kreplay, outcomes, replayed, report, result, run
+from measure import (BUILD, HERE, MEMORY, NCU, NINE_PASSES, backwards, dispatches, kernel_passes, kreplay, outcomes, replayed, report, result,
+                     run)
 
 
 def losses(text):
@@ -83,8 +84,7 @@ def training_script():
         if windows:
             result("training_script", "kreplay", case, "kernels_per_window", "dispatches", [len(found) / len(windows)])
     # CUPTI alone around two steps, in the order that kreplay programs: what the same kernels cost where nothing is replayed.
-    backwards = ",".join(reversed(NINE_PASSES.split(",")))
-    bare = [sys.executable, HERE / "train_bare.py", BUILD / "range_window.so", backwards, "1024", "2"]
+    bare = [sys.executable, HERE / "train_bare.py", BUILD / "range_window.so", backwards(NINE_PASSES), "1024", "2"]
     found = re.search(r"passes (\d+) launches (\d+) counted ([\d.]+) ms", run(bare, 60)[0])
     each = [float(found[3]) / int(found[1]) / int(found[2])] if found and int(found[2]) else []
     result("training_script", "cupti_bare_window", "train_step.py 1024 2, nine-pass metrics", "ms_per_kernel_pass", "ms", each)

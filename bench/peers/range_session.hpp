@@ -24,9 +24,13 @@ struct RangeSession {
     CUpti_Profiler_Host_Object* host = nullptr;
     CUpti_RangeProfiler_Object* object = nullptr;
     size_t passes = 0;
+    int ranges = 0;
+    CUpti_ProfilerReplayMode replay = CUPTI_UserReplay;
 
-    // For the metrics of a list, separated by commas; at most `ranges` launches a pass.
-    void open(CUcontext context, const char* list, int ranges, CUpti_ProfilerReplayMode replay) {
+    // For the metrics of a list, separated by commas; at most `most` launches a pass.
+    void open(CUcontext context, const char* list, int most, CUpti_ProfilerReplayMode mode) {
+        ranges = most;
+        replay = mode;
         for (std::string rest = list; !rest.empty();) {
             size_t comma = rest.find(',');
             names.push_back(rest.substr(0, comma));
@@ -80,6 +84,11 @@ struct RangeSession {
         bytes.maxNumRangeTreeNodes = ranges;
         CUPTI(cuptiRangeProfilerGetCounterDataSize(&bytes));
         image.resize(bytes.counterDataSize);
+        program();
+    }
+
+    // Begins with the first pass, on an empty image.
+    void program() {
         PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, empty);
         empty.pRangeProfilerObject = object;
         empty.counterDataSize = image.size();
@@ -98,5 +107,40 @@ struct RangeSession {
         set.minNestingLevel = 1;
         set.targetNestingLevel = 1;
         CUPTI(cuptiRangeProfilerSetConfig(&set));
+    }
+
+    void start() {
+        PARAMS(CUpti_RangeProfiler_Start_Params, params);
+        params.pRangeProfilerObject = object;
+        CUPTI(cuptiRangeProfilerStart(&params));
+    }
+
+    // Whether that was the last pass.
+    bool stop() {
+        PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+        params.pRangeProfilerObject = object;
+        CUPTI(cuptiRangeProfilerStop(&params));
+        return params.isAllPassSubmitted;
+    }
+
+    // Decodes what the passes counted; gives how many launches there were in each.
+    size_t decode() {
+        PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
+        params.pRangeProfilerObject = object;
+        CUPTI(cuptiRangeProfilerDecodeData(&params));
+        PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
+        info.pCounterDataImage = image.data();
+        info.counterDataImageSize = image.size();
+        CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
+        return info.numTotalRanges;
+    }
+
+    void close() {
+        PARAMS(CUpti_RangeProfiler_Disable_Params, disable);
+        disable.pRangeProfilerObject = object;
+        CUPTI(cuptiRangeProfilerDisable(&disable));
+        PARAMS(CUpti_Profiler_Host_Deinitialize_Params, end);
+        end.pHostObject = host;
+        CUPTI(cuptiProfilerHostDeinitialize(&end));
     }
 };

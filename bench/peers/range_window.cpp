@@ -13,26 +13,9 @@ extern "C" int window_open(const char* list, int ranges) {
     return int(session.passes);
 }
 
-extern "C" void window_start() {
-    PARAMS(CUpti_RangeProfiler_Start_Params, start);
-    start.pRangeProfilerObject = session.object;
-    CUPTI(cuptiRangeProfilerStart(&start));
-}
+extern "C" void window_start() { session.start(); }
 
-extern "C" void window_stop() {
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-    stop.pRangeProfilerObject = session.object;
-    CUPTI(cuptiRangeProfilerStop(&stop));
-}
+extern "C" void window_stop() { session.stop(); }
 
 // Decodes what the passes counted; gives how many launches there were in each.
-extern "C" int window_close() {
-    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
-    decode.pRangeProfilerObject = session.object;
-    CUPTI(cuptiRangeProfilerDecodeData(&decode));
-    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = session.image.data();
-    info.counterDataImageSize = session.image.size();
-    CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
-    return int(info.numTotalRanges);
-}
+extern "C" int window_close() { return int(session.decode()); }

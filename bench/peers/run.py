@@ -10,6 +10,7 @@ OUT/raw.log (every command with what it printed, long outputs shortened). Every 
     memory.py     memory_engine 42, footprint_slope 60, amplification 5
     programs.py   training_step 106, training_script 155, graph_inference 40
     values.py     values 9, kinds 50
+    prices.py     prices 25 at most
 
 Without parts all of them run: about 11 minutes and 40 s of compiling.
 """
@@ -20,6 +21,7 @@ import time
 import kernels
 import measure
 import memory
+import prices
 import programs
 import values
 
@@ -27,7 +29,7 @@ PARTS = {
     part.__name__: part
     for part in (kernels.kernel_pass, kernels.batch_pass, kernels.unselected_launch, kernels.recording, kernels.large, kernels.inline,
                  memory.memory_engine, memory.footprint_slope, memory.amplification, programs.training_step, programs.training_script,
-                 programs.graph_inference, values.values, values.kinds)
+                 programs.graph_inference, values.values, values.kinds, prices.prices)
 }
 
 
