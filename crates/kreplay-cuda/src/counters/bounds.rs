@@ -1,6 +1,7 @@
 //! Which ways to pack ranges cannot be the cheapest, without packing them.
 
-use super::planner::{Planner, Price, session};
+use super::planner::Planner;
+use super::price::{Price, session};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -4,16 +4,20 @@
 //! multiprocessors are concerned. And the two exclude each other: while sampling is enabled ranges answer that the hardware
 //! is busy. So a plan that mixes them pays for switching there and back once a window.
 //!
+//! What ranges cost is told by [`super::price`].
+//!
 //! Finding out what fits takes CUPTI longer than a small program runs, so what cannot become cheapest is not packed: bounds
 //! rest on a list of metrics needing at least the passes of a part of it.
 
-use super::planner::{Group, Planner, Price, cost, session};
+use super::planner::{Group, Planner, cost};
+use super::price::{Price, session};
 use super::sampling::SampleGroup;
 use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Programming another group for sampling: the old one is disabled, the new one enabled (measured, H200, as all of these).
+/// Programming another group for sampling: the old one is disabled, the new one enabled (an H200's, as all of these, by
+/// probes; `inline` of `bench/peers` measures what a dispatch costs).
 const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);

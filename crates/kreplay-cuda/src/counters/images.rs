@@ -57,7 +57,7 @@ pub(super) fn zeroed(bytes: usize) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::counters::host::{ConfigImage, Names};
-    use crate::counters::planner::Price;
+    use crate::counters::price::Price;
 
     fn group() -> Arc<Group> {
         let config = ConfigImage { bytes: Arc::new([]), passes: 1 };

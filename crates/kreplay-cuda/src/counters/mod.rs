@@ -23,6 +23,7 @@ mod names;
 mod plan;
 mod planner;
 mod prepare;
+mod price;
 mod range;
 mod ranges;
 mod room;

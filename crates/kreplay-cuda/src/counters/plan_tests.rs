@@ -4,7 +4,8 @@
 use super::host::{Host, Names, supported_chips};
 use super::names::resolve;
 use super::plan::plan_request;
-use super::planner::{Planner, Price};
+use super::planner::Planner;
+use super::price::Price;
 use crate::tables::{Cupti, Environment, find_cupti};
 use kreplay_engine::{PlanError, Request, Way};
 use std::sync::Arc;

@@ -1,33 +1,20 @@
 //! Packing metrics into the Range Profiler's passes.
 //!
-//! CUPTI programs any list of metrics and says how many passes it takes. What a pass costs depends on what it holds: one
-//! with a counter of the multiprocessors is programmed fast, but the driver reads these counters in each launch call; one
-//! with time or memory takes long to program, and costs a launch next to nothing. Metrics can therefore be packed into
-//! *groups* by price, each programmed on its own, so that its values belong to its passes. Another group needs another
-//! session, though, since a session keeps its first programming; so groups are worth it only where CUPTI refuses to count
-//! the metrics together, or where a window holds very many dispatches.
+//! CUPTI programs any list of metrics and says how many passes it takes. What a pass costs depends on what it holds
+//! ([`super::price`]): one with counters of the multiprocessors is programmed fast, but the driver reads these counters in
+//! each launch call; one with L2 or memory takes long to program, and costs a launch next to nothing. Metrics can therefore
+//! be packed into *groups* by price, each programmed on its own, so that its values belong to its passes. Another group
+//! needs another session, though, since a session keeps its first programming; so groups are worth it only where CUPTI
+//! refuses to count the metrics together, or where a window holds very many dispatches.
 
 use super::ahead::helpers;
 use super::answers::Known;
 use super::host::{ConfigImage, Host, Names};
+use super::price::{Price, session, switch};
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Programming a pass and stopping it, with counters of the multiprocessors only (measured, H200, as all of these).
-const SWITCH_NEAR: Duration = Duration::from_micros(2_200);
-/// … with time or memory.
-const SWITCH_FAR: Duration = Duration::from_millis(22);
-/// Ending a session and beginning another: the first start of each takes long, and longer with each range.
-const SESSION: Duration = Duration::from_millis(130);
-const SESSION_RANGE: Duration = Duration::from_micros(1_100);
-/// What a kernel-pass costs beside it: with time and memory only.
-const CHEAP: Duration = Duration::from_micros(50);
-/// … with counters of the multiprocessors.
-const DEAR: Duration = Duration::from_micros(950);
-/// … with counts that patched code makes.
-const PATCHED: Duration = Duration::from_micros(200);
 
 /// Metrics that are programmed together.
 #[derive(Clone, Debug)]
@@ -38,71 +25,25 @@ pub(crate) struct Group {
     pub(crate) price: Price,
 }
 
-/// What a kernel-pass costs by what it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Price {
-    /// Memory, time.
-    Cheap,
-    /// Counted by patched instructions.
-    Patched,
-    /// Counters of the multiprocessors.
-    Dear,
-}
-
-impl Price {
-    /// Of a metric, by its name.
-    pub(crate) fn of(metric: &str) -> Self {
-        if metric.contains("__sass_") || metric.starts_with("sass__") {
-            Price::Patched
-        } else if ["sm__", "smsp__", "l1tex__", "tpc__", "idc__", "gpc__", "gcc__"]
-            .iter()
-            .any(|prefix| metric.starts_with(prefix))
-        {
-            Price::Dear
-        } else {
-            Price::Cheap
-        }
-    }
-
-    /// What programming a pass costs that holds such a metric.
-    fn switch(self) -> Duration {
-        if self == Price::Cheap { SWITCH_FAR } else { SWITCH_NEAR }
-    }
-
-    /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
-    pub(super) fn pass(self, dispatches: u32) -> Duration {
-        self.switch() + self.duration() * dispatches
-    }
-
-    /// What one kernel costs in a pass, beside the switch.
-    fn duration(self) -> Duration {
-        match self {
-            Price::Cheap => CHEAP,
-            Price::Patched => PATCHED,
-            Price::Dear => DEAR,
-        }
-    }
-}
-
 impl Group {
     fn new(metrics: Vec<Arc<str>>, config: ConfigImage) -> Self {
-        let price = metrics.iter().map(|metric| Price::of(metric)).max().unwrap_or(Price::Cheap);
+        let price = metrics.iter().map(|metric| Price::of(metric)).max().unwrap_or_default();
         Self { names: Names::new(&metrics), metrics, config, price }
     }
 
     /// What one of its passes costs a window, beside its kernels.
     fn switch(&self) -> Duration {
-        self.metrics.iter().map(|metric| Price::of(metric).switch()).max().unwrap_or(SWITCH_NEAR)
+        self.metrics.iter().map(|metric| switch(metric)).max().unwrap_or_default()
     }
 
     /// Its passes for a window of this many dispatches.
     pub(crate) fn cost(&self, dispatches: u32) -> Duration {
-        (self.switch() + self.price.duration() * dispatches) * self.config.passes
+        (self.switch() + self.price.kernel() * dispatches) * self.config.passes
     }
 
     /// One pass for one dispatch of such a window.
     pub(crate) fn each(&self, dispatches: u32) -> Duration {
-        self.switch() / dispatches.max(1) + self.price.duration()
+        self.switch() / dispatches.max(1) + self.price.kernel()
     }
 }
 
@@ -113,11 +54,6 @@ pub(crate) fn cost(groups: &[Group], dispatches: u32, mixed: bool) -> Duration {
     let sessions = if mixed || count > 1 { count } else { 0 };
     let passes = groups.iter().map(|group| group.cost(dispatches)).sum::<Duration>();
     passes + session(dispatches) * sessions
-}
-
-/// What another session costs in a window of this many dispatches.
-pub(super) fn session(dispatches: u32) -> Duration {
-    SESSION + SESSION_RANGE * dispatches
 }
 
 /// Packs metrics for a chip.

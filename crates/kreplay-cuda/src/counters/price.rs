@@ -1,0 +1,107 @@
+//! What passes of the Range Profiler cost by what they count.
+//!
+//! The figures are those of an H200; `bench/peers/run.py OUT prices` measures them by CUPTI alone: `start_ms` and `stop_ms`
+//! of a window of one launch are a switch, `ms_per_launch` is what a kernel costs, with what `stop_ms` grows by for each
+//! launch of a longer window, and `first_start_ms` is a session.
+
+use std::time::Duration;
+
+/// Programming a pass and stopping it, where nothing but time is counted: that is taken from timestamps.
+const SWITCH_TIME: Duration = Duration::from_micros(100);
+/// … with counters of the multiprocessors.
+const SWITCH_NEAR: Duration = Duration::from_micros(2_500);
+/// … with L2, memory or elapsed cycles.
+const SWITCH_FAR: Duration = Duration::from_millis(12);
+/// Ending a session and beginning another: the first start of each takes long, and longer with each range.
+const SESSION: Duration = Duration::from_millis(130);
+const SESSION_RANGE: Duration = Duration::from_micros(1_100);
+
+/// What a pass costs for each kernel, by the dearest that it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Price {
+    /// Time.
+    #[default]
+    Time,
+    /// L2, memory, elapsed cycles.
+    Cheap,
+    /// Counted by patched instructions.
+    Patched,
+    /// Counters of the multiprocessors: the driver reads them in each launch call.
+    Dear,
+}
+
+impl Price {
+    /// Of a metric, by its name.
+    pub(crate) fn of(metric: &str) -> Self {
+        let starts_with = |prefixes: &[&str]| prefixes.iter().any(|prefix| metric.starts_with(prefix));
+        if metric.contains("__sass_") || metric.starts_with("sass__") {
+            Price::Patched
+        } else if metric.starts_with("gpu__time_duration.") {
+            Price::Time
+        } else if metric.contains("__cycles_elapsed.") {
+            Price::Cheap
+        } else if starts_with(&["sm__", "smsp__", "l1tex__", "tpc__", "idc__", "gpc__", "gcc__"]) {
+            Price::Dear
+        } else {
+            Price::Cheap
+        }
+    }
+
+    /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
+    pub(super) fn pass(self, dispatches: u32) -> Duration {
+        self.switch() + self.kernel() * dispatches
+    }
+
+    /// The least that programming and stopping such a pass costs.
+    fn switch(self) -> Duration {
+        match self {
+            Price::Time => SWITCH_TIME,
+            Price::Cheap => SWITCH_FAR,
+            Price::Patched | Price::Dear => SWITCH_NEAR,
+        }
+    }
+
+    /// What one kernel costs in a pass, beside the switch.
+    pub(super) fn kernel(self) -> Duration {
+        Duration::from_micros(match self {
+            Price::Time => 6,
+            Price::Cheap => 50,
+            Price::Patched => 200,
+            Price::Dear => 950,
+        })
+    }
+}
+
+/// What programming and stopping a pass costs that holds this metric. What is related to elapsed cycles counts these too,
+/// whatever else it counts.
+pub(super) fn switch(metric: &str) -> Duration {
+    if metric.contains("_elapsed") { SWITCH_FAR } else { Price::of(metric).switch() }
+}
+
+/// What another session costs in a window of this many dispatches.
+pub(super) fn session(dispatches: u32) -> Duration {
+    SESSION + SESSION_RANGE * dispatches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cheap_for_a_kernel_may_be_dear_to_switch_to() {
+        for (metric, price, switched) in [
+            ("gpu__time_duration.sum", Price::Time, SWITCH_TIME),
+            ("dram__bytes_read.sum", Price::Cheap, SWITCH_FAR),
+            ("lts__t_sectors.sum", Price::Cheap, SWITCH_FAR),
+            ("gpc__cycles_elapsed.max", Price::Cheap, SWITCH_FAR),
+            ("sm__cycles_elapsed.sum", Price::Cheap, SWITCH_FAR),
+            ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum", Price::Patched, SWITCH_NEAR),
+            ("sm__inst_executed.sum", Price::Dear, SWITCH_NEAR),
+            ("sm__cycles_active.sum", Price::Dear, SWITCH_NEAR),
+            ("sm__throughput.avg.pct_of_peak_sustained_elapsed", Price::Dear, SWITCH_FAR),
+            ("sm__inst_executed.avg.per_cycle_elapsed", Price::Dear, SWITCH_FAR),
+        ] {
+            assert_eq!((Price::of(metric), switch(metric)), (price, switched), "{metric}");
+        }
+    }
+}
