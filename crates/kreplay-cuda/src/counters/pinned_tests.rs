@@ -3,7 +3,9 @@
 //! plan otherwise, write it again and read the difference.
 
 use super::answers::Known;
-use super::plan::{Planned, plan, plan_request, plan_unfenced};
+use super::host::Host;
+use super::names::resolve;
+use super::plan::{EVENT_TIME, Planned, plan, plan_request, plan_unfenced};
 use super::plan_tests::{CHIP, cupti};
 use super::planner::Planner;
 use kreplay_engine::Request;
@@ -38,6 +40,15 @@ const RATIOS: &[&str] = &[
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 ];
+/// Those of several passes among others, where only with them first a pass is saved.
+const SEVERAL: &[&str] = &[
+    "lts__t_sectors.sum",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__t_bytes.sum",
+    "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+];
 const PATCHED: &[&str] = &[
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
     "sm__sass_thread_inst_executed_op_dfma_pred_on.sum",
@@ -63,6 +74,7 @@ fn requests() -> Vec<(&'static str, Vec<&'static str>)> {
         ("memory and nine passes", [MEMORY, NINE_PASSES].concat()),
         ("ratios", RATIOS.to_vec()),
         ("ratios and memory", [RATIOS, MEMORY].concat()),
+        ("several", SEVERAL.to_vec()),
         ("patched", PATCHED.to_vec()),
         ("basic and nine passes", [&["basic"], NINE_PASSES].concat()),
         ("memory, compute, occupancy", vec!["memory", "compute", "occupancy"]),
@@ -170,6 +182,24 @@ fn little_is_asked_where_ranges_must_be_cheapest() {
     ] {
         let asked = asked(names, dispatches);
         assert!(asked.0 <= ranges && asked.1 <= sampling, "{asked:?} for {names:?} x{dispatches}");
+    }
+}
+
+/// A question in line is one that a program waits for.
+#[test]
+fn packing_all_metrics_asks_what_was_asked_ahead() {
+    let Some(cupti) = cupti() else { return };
+    for (title, names) in requests() {
+        let host = Host::new(&cupti, CHIP, &[]).expect("the chip is known");
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let mut metrics = resolve(&host, &names).expect("the chip has them");
+        metrics.retain(|metric| &**metric != EVENT_TIME);
+        let mut planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+        planner.helpers = 1;
+        planner.ask_ahead(&metrics);
+        let asked = planner.asked();
+        planner.pack(&metrics, 1).expect("it can be packed");
+        assert_eq!(planner.asked(), asked, "{title}");
     }
 }
 

@@ -111,7 +111,7 @@ impl<'a> Planner<'a> {
         }
         let Ok(config) = self.config(metrics) else { return self.apart(metrics) };
         let one = self.several_first(metrics, config.passes).unwrap_or_else(|| Group::new(metrics.to_vec(), config));
-        let one = self.backwards(&one.metrics, one.config.passes).unwrap_or(one);
+        let one = self.backwards(metrics, one.config.passes).unwrap_or(one);
         let passes = one.config.passes;
         let together = vec![one];
         let price = cost(&together, dispatches, false);
@@ -136,7 +136,8 @@ impl<'a> Planner<'a> {
         Some(Group::new(all, config))
     }
 
-    /// The same group with its metrics in the opposite order, where that takes fewer than `passes`.
+    /// One group with the metrics in the opposite of the order that was asked, where that takes fewer than `passes`. The
+    /// opposite of [`Planner::several_first`] never did where it was tried.
     fn backwards(&self, metrics: &[Arc<str>], passes: u32) -> Option<Group> {
         if passes == 1 {
             return None;
