@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kreplay_protocol::{Outcome, Phases, Way};
-use kreplay_store::{AgentRow, CounterRow, DispatchRow, Reader, ReadingRow, StoreError};
+use kreplay_protocol::{Outcome, Phases};
+use kreplay_store::{AgentRow, DispatchRow, Reader, ReadingRow, StoreError};
 
 use crate::overview::add_phases;
 
@@ -35,11 +35,8 @@ pub(crate) struct KernelTotals {
 /// A counter in one pass, over the dispatches of a kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueTotals {
-    pub(crate) counter: CounterRow,
-    pub(crate) pass: Option<u32>,
-    pub(crate) instance: u32,
-    pub(crate) derived: bool,
-    pub(crate) way: Option<Way>,
+    /// Its first value, which tells what the others have in common with it.
+    pub(crate) first: ReadingRow,
     /// The largest bound of any of the values; `None` when all are exact.
     pub(crate) bound: Option<f64>,
     pub(crate) dispatches: u64,
@@ -66,7 +63,7 @@ pub(crate) fn collect(reader: &Reader) -> Result<Vec<KernelTotals>, StoreError> 
     })?;
     for kernel in &mut kernels {
         // The sort is stable: within a pass the order of coming stays.
-        kernel.values.sort_by_key(|value| value.pass.map_or(u64::MAX, u64::from));
+        kernel.values.sort_by_key(|value| value.first.pass.map_or(u64::MAX, u64::from));
     }
     Ok(kernels)
 }
@@ -115,20 +112,16 @@ impl KernelTotals {
     fn add_value(&mut self, reading: &ReadingRow) {
         let value = reading.value.as_f64();
         let known = self.values.iter_mut().find(|known| {
-            known.pass == reading.pass
-                && known.instance == reading.instance
-                && known.derived == reading.derived
-                && known.way == reading.way
-                && known.counter == reading.counter
+            known.first.pass == reading.pass
+                && known.first.instance == reading.instance
+                && known.first.derived == reading.derived
+                && known.first.way == reading.way
+                && known.first.counter == reading.counter
         });
         match known {
             Some(known) => known.add(value, reading.bound),
             None => self.values.push(ValueTotals {
-                counter: reading.counter.clone(),
-                pass: reading.pass,
-                instance: reading.instance,
-                derived: reading.derived,
-                way: reading.way,
+                first: reading.clone(),
                 bound: reading.bound,
                 dispatches: 1,
                 mean: value,

@@ -176,18 +176,19 @@ fn kernel_fields(kernel: &KernelTotals) -> Vec<String> {
 }
 
 fn value_fields(value: &ValueTotals, simulated: bool) -> [String; 12] {
+    let first = &value.first;
     [
-        value.counter.name.clone(),
-        pass(value.pass),
-        value.counter.unit.clone(),
+        first.counter.name.clone(),
+        pass(first.pass),
+        first.counter.unit.clone(),
         simulated.to_string(),
-        value.derived.to_string(),
+        first.derived.to_string(),
         value.dispatches.to_string(),
         value.mean.to_string(),
         value.min.to_string(),
         value.max.to_string(),
-        value.instance.to_string(),
-        way(value.way),
+        first.instance.to_string(),
+        way(first.way),
         bound(value.bound),
     ]
 }

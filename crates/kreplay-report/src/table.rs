@@ -144,15 +144,16 @@ fn add_kernel(table: &mut Table, kernel: &KernelTotals) {
         table.add_row(own.iter().map(String::as_str).chain(["-", "-", "-", "-", "-", "", ""]));
     }
     for (place, value) in kernel.values.iter().enumerate() {
+        let first = &value.first;
         let mut row = if place == 0 { own.to_vec() } else { vec![String::new(); own.len()] };
         row.extend([
-            pass(value.pass),
-            counter(&value.counter.name, value.instance),
+            pass(first.pass),
+            counter(&first.counter.name, first.instance),
             text::real(value.mean),
             text::real(value.min),
             text::real(value.max),
-            value.counter.unit.clone(),
-            text::source(kernel.simulated, value.way, value.derived, value.bound),
+            first.counter.unit.clone(),
+            text::source(kernel.simulated, first.way, first.derived, value.bound),
         ]);
         table.add_row(row);
     }

@@ -1,10 +1,10 @@
 //! A dispatch.
 
-use kreplay_protocol::Value;
-use kreplay_store::{DispatchRow, ReadingRow, outcome_name, way_name, window_kind_name};
+use kreplay_store::{DispatchRow, outcome_name, window_kind_name};
 use serde::Serialize;
 
-use super::parts::{ByteDetail, Number, PhasesUs, microseconds};
+use super::counter::Counter;
+use super::parts::{ByteDetail, PhasesUs, microseconds};
 
 #[derive(Serialize)]
 pub(super) struct Dispatch<'a> {
@@ -74,7 +74,7 @@ impl<'a> Dispatch<'a> {
             audit_surprise_bytes: row.audit.as_ref().map(|audit| audit.surprise_bytes),
             notes: &row.notes,
             phases_us: PhasesUs::of(&row.phases),
-            counters: row.readings.iter().map(|reading| Counter::of(reading, row.simulated)).collect(),
+            counters: row.readings.iter().map(|reading| Counter::of_dispatch(reading, row.simulated)).collect(),
         }
     }
 }
@@ -96,38 +96,6 @@ impl Divergence {
             base: found.range.base,
             range_bytes: found.range.bytes,
             bytes: found.bytes,
-        }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct Counter<'a> {
-    name: &'a str,
-    pass: Option<u32>,
-    value: Number,
-    unit: &'a str,
-    simulated: bool,
-    derived: bool,
-    instance: u32,
-    way: Option<&'static str>,
-    bound: Option<f64>,
-}
-
-impl<'a> Counter<'a> {
-    pub(super) fn of(row: &'a ReadingRow, simulated: bool) -> Self {
-        Counter {
-            name: &row.counter.name,
-            pass: row.pass,
-            value: match row.value {
-                Value::Count(count) => Number::Count(count),
-                Value::Real(real) => Number::Real(real),
-            },
-            unit: &row.counter.unit,
-            simulated,
-            derived: row.derived,
-            instance: row.instance,
-            way: row.way.map(way_name),
-            bound: row.bound,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! JSON: an interface, described in `docs/file.md`.
 
+mod counter;
 mod dispatch;
 mod kernel;
 mod parts;
