@@ -1,18 +1,11 @@
 // The kernel workload of the peer benchmarks: in_place RESIDENT_MIB DISPATCHES WRITTEN_KIB
 // An in-place integer recurrence: any pass that starts from the wrong memory makes the final check fail.
+#include "check.hpp"
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-
-#define CHECK(call)                                                                            \
-    do {                                                                                       \
-        cudaError_t status = (call);                                                           \
-        if (status != cudaSuccess) {                                                           \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status));               \
-            std::exit(2);                                                                      \
-        }                                                                                      \
-    } while (0)
 
 __device__ unsigned next(unsigned v) { return v * 1664525u + 1013904223u; }
 
@@ -32,24 +25,24 @@ int main(int argc, char** argv) {
     int dispatches = std::atoi(argv[2]);
     unsigned *ballast = nullptr, *data = nullptr;
     if (resident) {
-        CHECK(cudaMalloc(&ballast, resident));
+        CUDA(cudaMalloc(&ballast, resident));
         fill<<<1024, 256>>>(ballast, resident / 4, 7);
     }
-    CHECK(cudaMalloc(&data, written));
+    CUDA(cudaMalloc(&data, written));
     fill<<<1024, 256>>>(data, written / 4, 3);
-    CHECK(cudaDeviceSynchronize());
+    CUDA(cudaDeviceSynchronize());
     auto start = std::chrono::steady_clock::now(), middle = start;
     for (int i = 0; i < dispatches; i++) {
         // What happens once, at the first launch of a kernel, is in the first half.
         if (i == dispatches / 2) middle = std::chrono::steady_clock::now();
         step<<<264, 256>>>(data, written / 4);
     }
-    CHECK(cudaDeviceSynchronize());
+    CUDA(cudaDeviceSynchronize());
     auto end = std::chrono::steady_clock::now();
     auto since = [end](auto from) { return std::chrono::duration<double, std::milli>(end - from).count(); };
     double ms = since(start);
     std::vector<unsigned> host(written / 4);
-    CHECK(cudaMemcpy(host.data(), data, written, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(host.data(), data, written, cudaMemcpyDeviceToHost));
     // All steps at once, by doubling, so that the check costs the same for any number of them.
     unsigned factor = 1, added = 0, step_factor = 1664525u, step_added = 1013904223u;
     for (unsigned left = unsigned(dispatches); left; left /= 2) {

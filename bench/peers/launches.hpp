@@ -1,15 +1,8 @@
 // What is launched and timed around CUPTI's sessions: the in-place kernel, and a clock.
 #pragma once
-#include <cuda_runtime.h>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+#include "check.hpp"
 
-#define CUDA(call)                                                                           \
-    do {                                                                                     \
-        cudaError_t status_ = (call);                                                        \
-        if (status_) std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_)), std::exit(2); \
-    } while (0)
+#include <chrono>
 
 static __global__ void step(unsigned* data, size_t count) {
     for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)

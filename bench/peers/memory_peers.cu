@@ -2,10 +2,10 @@
 // libcheckpoint, and by whole copies to the device, to pinned and to pageable host memory.
 // memory_peers RESIDENT_MIB WRITTEN_KIB PASSES DISPATCHES METHOD   (checkpoint, checkpoint_transfer, device, pinned, pageable)
 // Prints ms a dispatch, and whether the in-place kernel came out right. nvcc -lcuda -lcheckpoint
+#include "launches.hpp"
+
 #include <cuda.h>
-#include <cuda_runtime.h>
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,21 +26,11 @@ extern "C" int cuptiCheckpointSave(Checkpoint*);
 extern "C" int cuptiCheckpointRestore(Checkpoint*);
 extern "C" int cuptiCheckpointFree(Checkpoint*);
 
-#define CUDA(call)                                                                           \
-    do {                                                                                     \
-        cudaError_t status_ = (call);                                                        \
-        if (status_) std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_)), std::exit(2); \
-    } while (0)
 #define NEED(call)                                                                           \
     do {                                                                                     \
         int status_ = (call);                                                                \
         if (status_) std::fprintf(stderr, "%s: %d\n", #call, status_), std::exit(2);         \
     } while (0)
-
-__global__ void step(unsigned* data, size_t count) {
-    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
-        data[i] = data[i] * 1664525u + 1013904223u;
-}
 
 int main(int argc, char** argv) {
     if (argc != 6) return 2;
@@ -70,7 +60,7 @@ int main(int argc, char** argv) {
     std::vector<double> times;
     for (int d = 0; d < dispatches; d++) {
         CUDA(cudaDeviceSynchronize());
-        auto begin = std::chrono::steady_clock::now();
+        double begin = now();
         if (method == "pageable") {
             // As the plain way does: fresh host memory for each capture.
             if (resident) copy_big = static_cast<char*>(std::malloc(resident));
@@ -99,7 +89,7 @@ int main(int argc, char** argv) {
             std::free(copy_big);
             std::free(copy_small);
         }
-        times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        times.push_back(now() - begin);
     }
     std::vector<unsigned> found(written / 4);
     CUDA(cudaMemcpy(found.data(), data, written, cudaMemcpyDefault));

@@ -1,16 +1,9 @@
 // Ten kinds of kernels in turn, for values kernel by kernel: ten_kinds LAUNCHES_OF_EACH
 // In place, copy, reduction, matrix product in shared memory, tiny, long, one block, strided, atomic, divergent.
+#include "check.hpp"
+
 #include <cstdio>
 #include <cstdlib>
-
-#define CHECK(call)                                                                            \
-    do {                                                                                       \
-        cudaError_t status = (call);                                                           \
-        if (status != cudaSuccess) {                                                           \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status));               \
-            std::exit(2);                                                                      \
-        }                                                                                      \
-    } while (0)
 
 __device__ unsigned at() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ unsigned next(unsigned v) { return v * 1664525u + 1013904223u; }
@@ -83,14 +76,14 @@ int main(int argc, char** argv) {
     constexpr int n = 256;
     unsigned *data, *other;
     float *a, *b, *c;
-    CHECK(cudaMalloc(&data, count * 4));
-    CHECK(cudaMalloc(&other, count * 4));
+    CUDA(cudaMalloc(&data, count * 4));
+    CUDA(cudaMalloc(&other, count * 4));
     for (float** pointer : {&a, &b, &c}) {
-        CHECK(cudaMalloc(pointer, n * n * 4));
-        CHECK(cudaMemset(*pointer, 0, n * n * 4));
+        CUDA(cudaMalloc(pointer, n * n * 4));
+        CUDA(cudaMemset(*pointer, 0, n * n * 4));
     }
-    CHECK(cudaMemset(data, 1, count * 4));
-    CHECK(cudaMemset(other, 0, count * 4));
+    CUDA(cudaMemset(data, 1, count * 4));
+    CUDA(cudaMemset(other, 0, count * 4));
     for (int k = 0; k < std::atoi(argv[1]); k++) {
         kind_in_place<<<count / 256, 256>>>(data, count);
         kind_copy<<<264, 256>>>(other, data, count);
@@ -103,6 +96,6 @@ int main(int argc, char** argv) {
         kind_atomic<<<count / 256, 256>>>(other, count);
         kind_divergent<<<count / 256, 256>>>(other, count);
     }
-    CHECK(cudaDeviceSynchronize());
+    CUDA(cudaDeviceSynchronize());
     std::printf("ten_kinds: done\n");
 }

@@ -21,7 +21,7 @@ pub use hipcc::{OPTIMISATIONS, build, build_library};
 pub use locate::{binary, build_folder, library};
 pub use oracle::{OracleLine, read_oracle};
 pub use process::{DEADLINE, Ended, run};
-pub use profile::{Profile, Profiled, plain};
+pub use profile::{Profile, Profiled, dispatches, plain};
 pub use program::{Program, part, program, programs};
 pub use skip::{missing, skipped};
 pub use window_write_set::compare_window_write_sets;

@@ -115,16 +115,7 @@ impl Profiled {
     /// # Panics
     /// When the file cannot be read.
     pub fn dispatches(&self) -> Vec<DispatchRow> {
-        let reader = Reader::open(&self.file)
-            .unwrap_or_else(|error| panic!("{error}\nthe command wrote:\n{}", self.ended.stderr));
-        let mut rows = Vec::new();
-        reader
-            .for_each_dispatch::<StoreError>(|row| {
-                rows.push(row);
-                Ok(())
-            })
-            .unwrap_or_else(|error| panic!("{error}"));
-        rows
+        dispatches(&self.file).unwrap_or_else(|error| panic!("{error}\nthe command wrote:\n{}", self.ended.stderr))
     }
 
     /// What closed each window, in the order of their numbers.
@@ -148,4 +139,17 @@ impl Profiled {
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
+}
+
+/// Every dispatch in a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn dispatches(file: &Path) -> Result<Vec<DispatchRow>, StoreError> {
+    let mut rows = Vec::new();
+    Reader::open(file)?.for_each_dispatch::<StoreError>(|row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
 }

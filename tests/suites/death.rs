@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 
 use kreplay_protocol::Outcome;
-use kreplay_store::{DispatchRow, Reader, RunState, StoreError};
+use kreplay_store::{DispatchRow, Reader, RunState};
 use kreplay_tests::{Profile, binary};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -44,15 +44,7 @@ impl Running {
 }
 
 fn dispatches(file: &Path) -> Vec<DispatchRow> {
-    let mut rows = Vec::new();
-    let reader = Reader::open(file).unwrap_or_else(|error| panic!("{error}"));
-    reader
-        .for_each_dispatch::<StoreError>(|row| {
-            rows.push(row);
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-    rows
+    kreplay_tests::dispatches(file).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Kinds of windows, and how many dispatches are finished in any case when [`BEFORE`] have printed. A dispatch of a batch

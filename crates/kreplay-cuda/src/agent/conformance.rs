@@ -12,23 +12,20 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-/// What both rigs do the same way: memory of the program's, beside the agent's.
-struct Memory {
+/// An agent, and where the suite's kernels come from.
+struct CudaRig<K> {
     agent: Arc<CudaAgent>,
+    kernels: K,
 }
 
-impl Memory {
-    fn allocate(&self, bytes: u64) -> u64 {
-        let _entered = self.agent.enter().expect("the context is there");
-        self.agent.driver().allocate(bytes as usize).expect("there is room")
-    }
+trait Kernels: Sized {
+    const NO_SKIP: &'static str;
+    fn make() -> Result<(CudaAgent, Self), String>;
+    fn work(&self, agent: &CudaAgent, kernel: &Kernel) -> CudaWork;
+    fn launch(&self, agent: &CudaAgent, work: &CudaWork);
+}
 
-    fn free(&self, base: u64) {
-        self.drain();
-        let _entered = self.agent.enter().expect("the context is there");
-        self.agent.driver().free(base).expect("it was allocated");
-    }
-
+impl<K> CudaRig<K> {
     fn drain(&self) {
         self.agent.drain(soon()).expect("the program's work ends");
     }
@@ -44,6 +41,31 @@ impl Memory {
     fn copy(&self, to: u64, from: u64, bytes: u64) {
         self.agent.copy(&[Move { to, from, bytes }]).expect("copied");
         self.agent.settle(soon()).expect("settled");
+    }
+}
+
+impl<K: Kernels> Rig for CudaRig<K> {
+    type Agent = CudaAgent;
+    const NO_SKIP: &'static str = K::NO_SKIP;
+
+    fn make() -> Result<Self, String> {
+        let (agent, kernels) = K::make()?;
+        Ok(Self { agent: Arc::new(agent), kernels })
+    }
+
+    fn agent(&self) -> Arc<CudaAgent> {
+        Arc::clone(&self.agent)
+    }
+
+    fn allocate(&self, bytes: u64) -> u64 {
+        let _entered = self.agent.enter().expect("the context is there");
+        self.agent.driver().allocate(bytes as usize).expect("there is room")
+    }
+
+    fn free(&self, base: u64) {
+        self.drain();
+        let _entered = self.agent.enter().expect("the context is there");
+        self.agent.driver().free(base).expect("it was allocated");
     }
 
     fn write(&self, address: u64, bytes: &[u8]) {
@@ -63,12 +85,18 @@ impl Memory {
         });
         found
     }
+
+    fn work(&self, kernel: &Kernel) -> CudaWork {
+        self.kernels.work(&self.agent, kernel)
+    }
+
+    fn launch(&self, kernel: &Kernel) {
+        self.kernels.launch(&self.agent, &self.work(kernel));
+    }
 }
 
 /// Over the fake driver: kernels are closures.
-struct FakeRig {
-    memory: Memory,
-}
+struct Closures;
 
 struct Raw;
 
@@ -96,47 +124,26 @@ fn launch(function: u64, arguments: Vec<u8>, layout: ParameterLayout) -> CudaWor
     })
 }
 
-impl Rig for FakeRig {
-    type Agent = CudaAgent;
+impl Kernels for Closures {
+    const NO_SKIP: &'static str = "KREPLAY_NO_SKIP";
 
-    fn make() -> Result<Self, String> {
-        Ok(Self { memory: Memory { agent: Arc::new(super::tests::fake_agent()) } })
+    fn make() -> Result<(CudaAgent, Self), String> {
+        Ok((super::tests::fake_agent(), Self))
     }
 
-    fn agent(&self) -> Arc<CudaAgent> {
-        Arc::clone(&self.memory.agent)
-    }
-
-    fn allocate(&self, bytes: u64) -> u64 {
-        self.memory.allocate(bytes)
-    }
-
-    fn free(&self, base: u64) {
-        self.memory.free(base);
-    }
-
-    fn write(&self, address: u64, bytes: &[u8]) {
-        self.memory.write(address, bytes);
-    }
-
-    fn read(&self, range: Range) -> Vec<u8> {
-        self.memory.read(range)
-    }
-
-    fn work(&self, kernel: &Kernel) -> CudaWork {
+    fn work(&self, _: &CudaAgent, kernel: &Kernel) -> CudaWork {
         let kernel = *kernel;
         let handle = fake::add_kernel(kernel.name(), &[], Arc::new(move |_, _| kernel.run(&mut Raw)));
         launch(handle, Vec::new(), ParameterLayout::default())
     }
 
-    fn launch(&self, kernel: &Kernel) {
-        self.agent().submit(&self.work(kernel)).expect("launched");
+    fn launch(&self, agent: &CudaAgent, work: &CudaWork) {
+        agent.submit(work).expect("launched");
     }
 }
 
 /// On the first GPU: kernels are compiled from `conformance.c`.
-struct GpuRig {
-    memory: Memory,
+struct Compiled {
     module: crate::tables::Module,
     stream: Stream,
 }
@@ -171,11 +178,10 @@ fn call_of(kernel: &Kernel) -> (&'static CStr, Vec<Word>) {
     }
 }
 
-impl Rig for GpuRig {
-    type Agent = CudaAgent;
+impl Kernels for Compiled {
     const NO_SKIP: &'static str = "KREPLAY_NO_SKIP_GPU";
 
-    fn make() -> Result<Self, String> {
+    fn make() -> Result<(CudaAgent, Self), String> {
         let agent = super::tests::find_gpu()?;
         let (module, stream) = {
             let _entered = agent.enter().map_err(|error| error.to_string())?;
@@ -183,32 +189,11 @@ impl Rig for GpuRig {
             (module, agent.driver().create_stream().map_err(|error| error.to_string())?)
         };
         agent.stream_born(stream);
-        Ok(Self { memory: Memory { agent: Arc::new(agent) }, module, stream })
+        Ok((agent, Self { module, stream }))
     }
 
-    fn agent(&self) -> Arc<CudaAgent> {
-        Arc::clone(&self.memory.agent)
-    }
-
-    fn allocate(&self, bytes: u64) -> u64 {
-        self.memory.allocate(bytes)
-    }
-
-    fn free(&self, base: u64) {
-        self.memory.free(base);
-    }
-
-    fn write(&self, address: u64, bytes: &[u8]) {
-        self.memory.write(address, bytes);
-    }
-
-    fn read(&self, range: Range) -> Vec<u8> {
-        self.memory.read(range)
-    }
-
-    fn work(&self, kernel: &Kernel) -> CudaWork {
+    fn work(&self, agent: &CudaAgent, kernel: &Kernel) -> CudaWork {
         let (name, words) = call_of(kernel);
-        let agent = &self.memory.agent;
         let _entered = agent.enter().expect("the context is there");
         let function = agent.driver().module_function(self.module, name).expect("the module has it");
         let layout = ParameterLayout::of(agent.driver(), function).expect("the driver tells parameters");
@@ -223,17 +208,16 @@ impl Rig for GpuRig {
         launch(function.raw(), bytes, layout)
     }
 
-    fn launch(&self, kernel: &Kernel) {
-        let work = self.work(kernel);
-        let _entered = self.memory.agent.enter().expect("the context is there");
-        work.submit(self.memory.agent.driver(), self.stream).expect("launched");
+    fn launch(&self, agent: &CudaAgent, work: &CudaWork) {
+        let _entered = agent.enter().expect("the context is there");
+        work.submit(agent.driver(), self.stream).expect("launched");
     }
 }
 
 mod on_the_fake_driver {
-    kreplay_engine::conformance_suite!(super::FakeRig);
+    kreplay_engine::conformance_suite!(super::CudaRig<super::Closures>);
 }
 
 mod on_a_gpu {
-    kreplay_engine::conformance_suite!(super::GpuRig);
+    kreplay_engine::conformance_suite!(super::CudaRig<super::Compiled>);
 }

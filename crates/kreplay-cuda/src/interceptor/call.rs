@@ -2,7 +2,7 @@
 
 use super::function::FunctionInfo;
 use super::ids::Form;
-use crate::agent::{LaunchForm, cooperative_attribute, kept_attributes};
+use crate::agent::{Launch, LaunchForm, cooperative_attribute, kept_attributes};
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{
     LaunchAttribute, LaunchCooperativeParams, LaunchKernelExParams, LaunchKernelParams,
@@ -99,6 +99,12 @@ impl Call {
             }
             Form::MultiDevice | Form::Old => None,
         }
+    }
+
+    /// The same launch, with arguments of its own.
+    pub(super) fn launch(self, arguments: Arc<[u8]>, form: LaunchForm) -> Launch {
+        let Self { function, grid, block, shared, attributes, .. } = self;
+        Launch { function, grid, block, shared, attributes, arguments, form }
     }
 
     /// The packed argument bytes, and the form that they are handed over in again.

@@ -6,7 +6,7 @@ use super::function::FunctionInfo;
 use super::ids::Form;
 use super::pending::{LastOf, Pending, pop, push};
 use super::{Interceptor, locked, recent};
-use crate::agent::{CONTEXTS, CudaWork, Launch, launching_on};
+use crate::agent::{CONTEXTS, CudaWork, launching_on};
 use crate::tables::Function;
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{
@@ -119,15 +119,7 @@ impl Interceptor {
         };
         let record = || {
             let (arguments, form) = arguments.ok_or(Decline::UnknownArguments)?;
-            Ok(CudaWork::Launch(Launch {
-                function: call.function,
-                grid: call.grid,
-                block: call.block,
-                shared: call.shared,
-                attributes: call.attributes,
-                arguments,
-                form,
-            }))
+            Ok(CudaWork::Launch(call.launch(arguments, form)))
         };
         launching_on(stream);
         let mut guards = match &info.arguments {

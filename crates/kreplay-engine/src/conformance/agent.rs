@@ -1,6 +1,6 @@
 //! The agent alone: what the seam's contract promises.
 
-use super::{Kernel, Rig};
+use super::{Kernel, Rig, observes_or_skips};
 use crate::{Agent, AgentError, Answer, Backing, Chunk, ChunkMap, Move, Pair, Range, Tier, Towards};
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,6 @@ fn filled<R: Rig>(rig: &R, bytes: u64, seed: u8) -> u64 {
     let base = rig.allocate(bytes);
     rig.write(base, &pattern(bytes, seed));
     base
-}
-
-/// Whether there is something to test; prints why not otherwise.
-fn observes<R: Rig>(rig: &R) -> bool {
-    let observes = rig.agent().describe().capabilities.observe;
-    if !observes {
-        println!("skipped: this agent does not compare on the device");
-    }
-    observes
 }
 
 /// The description is constant, and free memory is not more than there is.
@@ -164,7 +155,7 @@ fn chunks<R: Rig>(rig: &R, ticket: crate::Ticket) -> Vec<ChunkMap> {
 
 /// One changed byte marks its chunk and no other, odd tails included; an empty request has an empty answer.
 pub fn compare_marks_exactly_the_chunks_that_differ<R: Rig>(rig: &R) {
-    if !observes(rig) {
+    if !observes_or_skips(rig) {
         return;
     }
     let compared = compared(rig);
@@ -181,7 +172,7 @@ pub fn compare_marks_exactly_the_chunks_that_differ<R: Rig>(rig: &R) {
 
 /// Comparing twice gives the same answer, and memory is as it was.
 pub fn compare_leaves_both_sides_alone<R: Rig>(rig: &R) {
-    if !observes(rig) {
+    if !observes_or_skips(rig) {
         return;
     }
     let compared = compared(rig);
@@ -197,7 +188,7 @@ pub fn compare_leaves_both_sides_alone<R: Rig>(rig: &R) {
 
 /// What differed is told, both sides are alike then, and the right side won.
 pub fn synchronise_goes_either_way<R: Rig>(rig: &R) {
-    if !observes(rig) {
+    if !observes_or_skips(rig) {
         return;
     }
     for towards in [Towards::Shadow, Towards::Memory] {
@@ -230,7 +221,7 @@ fn hashes<R: Rig>(rig: &R, ranges: &[Range], chunk: Chunk) -> Vec<u64> {
 
 /// One hash a chunk; equal bytes agree wherever they lie, one changed bit does not.
 pub fn equal_bytes_have_equal_hashes_and_others_do_not<R: Rig>(rig: &R) {
-    if !observes(rig) {
+    if !observes_or_skips(rig) {
         return;
     }
     let chunk = Chunk::new(1024).expect("a power of two");
@@ -287,7 +278,7 @@ pub fn work_is_ordered_and_can_be_repeated<R: Rig>(rig: &R) {
 
 /// Several answers may be open at a time, and each is of the moment at which it was asked for.
 pub fn tickets_may_be_answered_late_and_in_any_order<R: Rig>(rig: &R) {
-    if !observes(rig) {
+    if !observes_or_skips(rig) {
         return;
     }
     let agent = rig.agent();

@@ -84,8 +84,7 @@ pub fn memory_given_back_within_a_batch_window_is_put_back_for_each_pass<R: Rig>
     for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
         for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
             let mut world = World::new(rig, Settings { verify, shadow, ..batch(3) });
-            if !world.observes() {
-                println!("skipped: this agent does not compare on the device");
+            if !world.observes_or_skips() {
                 return;
             }
             let when = format!("{verify:?} {shadow:?}");
@@ -150,8 +149,7 @@ pub fn memory_given_back_within_a_batch_window_is_put_back_for_each_pass<R: Rig>
 /// The test above can fail: without restores later passes do other work.
 pub fn memory_given_back_and_not_put_back_is_noticed<R: Rig>(rig: &R) {
     let mut world = World::new(rig, Settings { skip_restore_for_tests: true, ..batch(3) });
-    if !world.observes() {
-        println!("skipped: this agent does not compare on the device");
+    if !world.observes_or_skips() {
         return;
     }
     let pool = world.pool(4096);
@@ -169,8 +167,7 @@ pub fn memory_given_back_and_not_put_back_is_noticed<R: Rig>(rig: &R) {
 /// Memory that is given back and that another agent gets within the window: replays may not write it any more.
 pub fn memory_that_goes_to_somebody_else_ends_the_window<R: Rig>(rig: &R) {
     let mut world = World::new(rig, batch(3));
-    if !world.observes() {
-        println!("skipped: this agent does not compare on the device");
+    if !world.observes_or_skips() {
         return;
     }
     let pool = world.pool(4096);
@@ -189,8 +186,7 @@ pub fn memory_that_goes_to_somebody_else_ends_the_window<R: Rig>(rig: &R) {
 pub fn an_escape_in_a_batch_window_is_found_and_undone<R: Rig>(rig: &R) {
     for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
         let mut world = World::new(rig, Settings { verify, ..batch(4) });
-        if !world.observes() {
-            println!("skipped: this agent does not compare on the device");
+        if !world.observes_or_skips() {
             return;
         }
         let (at, to) = (world.allocate(4096), world.allocate(3 * 4096));
@@ -221,8 +217,7 @@ pub fn an_escape_in_a_batch_window_is_found_and_undone<R: Rig>(rig: &R) {
 /// The tests above can fail.
 pub fn a_batch_window_without_restores_is_noticed<R: Rig>(rig: &R) {
     let mut world = World::new(rig, Settings { skip_restore_for_tests: true, ..batch(3) });
-    if !world.observes() {
-        println!("skipped: this agent does not compare on the device");
+    if !world.observes_or_skips() {
         return;
     }
     let a = world.allocate(4096);
@@ -238,8 +233,7 @@ pub fn a_batch_window_without_restores_is_noticed<R: Rig>(rig: &R) {
 /// With `--verify all` only the launch that does other work each time is marked.
 pub fn the_dispatch_that_diverges_is_found<R: Rig>(rig: &R) {
     let mut world = World::new(rig, Settings { verify: VerifyMode::All, ..batch(3) });
-    if !world.observes() {
-        println!("skipped: this agent does not compare on the device");
+    if !world.observes_or_skips() {
         return;
     }
     let (at, to) = (world.allocate(4096), world.allocate(3 * 4096));

@@ -12,8 +12,7 @@ pub fn an_escape_in_any_pass_of_a_batch_window_is_found_and_undone<R: Rig>(rig: 
     for verify in [VerifyMode::Off, VerifyMode::Outputs, VerifyMode::All] {
         for pass in 1..4 {
             let mut world = World::new(rig, Settings { verify, ..batch(4) });
-            if !world.observes() {
-                println!("skipped: this agent does not compare on the device");
+            if !world.observes_or_skips() {
                 return;
             }
             let when = format!("{verify:?}, pass {pass}");
@@ -93,8 +92,7 @@ pub fn a_region_freed_around_batch_windows_is_never_written<R: Rig>(rig: &R) {
 /// The vendor's launch call fails while a window records: the replays would do what the program did not.
 pub fn a_failed_launch_in_a_batch_window_costs_its_values_only<R: Rig>(rig: &R) {
     let mut world = World::new(rig, batch(3));
-    if !world.observes() {
-        println!("skipped: this agent does not compare on the device");
+    if !world.observes_or_skips() {
         return;
     }
     let a = world.allocate(8192);
@@ -131,8 +129,7 @@ pub fn a_launch_that_writes_elsewhere_each_time_leaves_one_real_run_in_a_batch_w
         world.launch_apart(&append);
         world.launch(&Kernel::Add { at, value: 2 });
         world.close_window();
-        if !world.observes() {
-            println!("skipped: this agent does not compare on the device");
+        if !world.observes_or_skips() {
             return;
         }
         world.set_hidden(0);

@@ -24,7 +24,7 @@ pub use kernel::{ESCAPED, Kernel, Words};
 pub use log::Log;
 #[cfg(any(test, feature = "test-agent"))]
 pub use memory_rig::MemoryRig;
-pub use rig::{Rig, with_rig};
+pub use rig::{Rig, observes_or_skips, with_rig};
 pub use world::{Allocation, World};
 
 /// The tests on the agent alone.

@@ -41,6 +41,15 @@ pub trait Rig: Sized {
     fn launch(&self, kernel: &Kernel);
 }
 
+/// Whether the agent compares on the device; where it does not, says that the test is skipped.
+pub fn observes_or_skips<R: Rig>(rig: &R) -> bool {
+    let observes = rig.agent().describe().capabilities.observe;
+    if !observes {
+        println!("skipped: this agent does not compare on the device");
+    }
+    observes
+}
+
 /// Runs a test on a fresh rig, or skips it.
 ///
 /// # Panics

@@ -1,6 +1,6 @@
 //! A program beside its model: what memory must hold is computed on the host.
 
-use super::{Kernel, Log, Rig, Words};
+use super::{Kernel, Log, Rig, Words, observes_or_skips};
 use crate::{
     Agent, Arguments, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter, Geometry,
     KernelInfo, LastPass, Operation, Policy, Process, Range, Region, RegionKind, Settings, Traits, WindowStatus,
@@ -262,6 +262,11 @@ impl<'a, R: Rig> World<'a, R> {
     /// Whether the agent compares on the device.
     pub fn observes(&self) -> bool {
         self.rig.agent().describe().capabilities.observe
+    }
+
+    /// As [`observes_or_skips`].
+    pub fn observes_or_skips(&self) -> bool {
+        observes_or_skips(self.rig)
     }
 }
 

@@ -112,6 +112,19 @@ impl Backend {
         Some(Begun { units, held, watched: Some((ours, ending)) })
     }
 
+    /// [`Backend::copy`] of one piece: from where to where, each with its agent.
+    fn linear_copy(
+        &'static self,
+        (to, to_agent): (u64, AgentHandle),
+        (from, from_agent): (u64, AgentHandle),
+        bytes: u64,
+        completion: Signal,
+        original: impl Fn(Signal) -> Status,
+    ) -> Status {
+        let effect = |unit| self.effect(unit, to, from, bytes);
+        self.copy(&[to_agent, from_agent], Range::new(to, bytes), effect, completion, original)
+    }
+
     /// Submits a copy; `original` is given the completion signal to use.
     fn copy(
         &'static self,
@@ -216,9 +229,7 @@ pub(super) unsafe extern "C" fn async_copy(
         // SAFETY: the program's own arguments, but for the signal, which is live.
         unsafe { (backend.api.async_copy)(to, to_agent, from, from_agent, bytes, count, after, completion) }
     };
-    let written = Range::new(to as u64, bytes as u64);
-    let effect = |unit| backend.effect(unit, to as u64, from as u64, bytes as u64);
-    backend.copy(&[to_agent, from_agent], written, effect, completion, original)
+    backend.linear_copy((to as u64, to_agent), (from as u64, from_agent), bytes as u64, completion, original)
 }
 
 /// `hsa_amd_memory_async_copy_on_engine`.
@@ -241,9 +252,7 @@ pub(super) unsafe extern "C" fn async_copy_on_engine(
         // SAFETY: the program's own arguments, but for the signal, which is live.
         unsafe { copy(to, to_agent, from, from_agent, bytes, count, after, completion, engine, force) }
     };
-    let written = Range::new(to as u64, bytes as u64);
-    let effect = |unit| backend.effect(unit, to as u64, from as u64, bytes as u64);
-    backend.copy(&[to_agent, from_agent], written, effect, completion, original)
+    backend.linear_copy((to as u64, to_agent), (from as u64, from_agent), bytes as u64, completion, original)
 }
 
 /// `hsa_amd_memory_async_copy_rect`.

@@ -92,16 +92,7 @@ pub(super) fn kernel(
     let Some((arguments, form)) = call.packed_arguments(known.driver, &function) else {
         return Err("kernel with unknown arguments");
     };
-    let launch = Launch {
-        function: handle,
-        grid: call.grid,
-        block: call.block,
-        shared: call.shared,
-        attributes: call.attributes,
-        arguments,
-        form,
-    };
-    Ok(Work::Kernel { function, launch })
+    Ok(Work::Kernel { function, launch: call.launch(arguments, form) })
 }
 
 /// What a copy node does.

@@ -28,19 +28,8 @@ fn extended_cooperative_and_packed_launches_are_replayed_too() {
     let function = increment("forms");
     let before = word(data);
     let own = |argument: u64| {
-        let mut argument = argument;
-        let mut pointers = [(&raw mut argument).cast::<c_void>()];
-        let config = LaunchConfig {
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-            stream: Stream::NULL,
-            attributes: std::ptr::null(),
-            attribute_count: 0,
-        };
-        let launched =
-            program.interceptor.driver.launch(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut());
-        launched.map_or(1, |()| 0)
+        program.launch_own(function, 1, argument, Stream::NULL);
+        0
     };
     let mut argument = data;
     let mut arguments = [(&raw mut argument).cast::<c_void>()];

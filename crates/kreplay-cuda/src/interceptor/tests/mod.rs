@@ -214,22 +214,25 @@ impl Program {
         let parameters = one_block(function, stream, &mut arguments);
         self.call(cbid::LAUNCH_KERNEL, name, &parameters, || {
             if status == 0 {
-                let config = LaunchConfig {
-                    grid: [1, 1, 1],
-                    block: [32, 1, 1],
-                    shared: 0,
-                    stream,
-                    attributes: std::ptr::null(),
-                    attribute_count: 0,
-                };
-                let mut pointers = [(&raw mut argument).cast::<c_void>()];
-                self.interceptor
-                    .driver
-                    .launch(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut())
-                    .expect("the fake launches");
+                self.launch_own(function, 32, argument, stream);
             }
             status
         });
+    }
+
+    /// The program's own launch, which nobody sees, of so many items.
+    fn launch_own(&self, function: Function, items: u32, mut argument: u64, stream: Stream) {
+        let mut pointers = [(&raw mut argument).cast::<c_void>()];
+        let config = LaunchConfig {
+            grid: [1; 3],
+            block: [items, 1, 1],
+            shared: 0,
+            stream,
+            attributes: std::ptr::null(),
+            attribute_count: 0,
+        };
+        let launched = self.interceptor.driver.launch(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut());
+        launched.expect("the fake launches");
     }
 
     fn last(&self) -> DispatchRecord {

@@ -40,18 +40,7 @@ impl Program {
     }
 
     fn run(&self, function: Function, argument: u64) {
-        let mut argument = argument;
-        let mut pointers = [(&raw mut argument).cast::<c_void>()];
-        let config = LaunchConfig {
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-            stream: Stream::NULL,
-            attributes: std::ptr::null(),
-            attribute_count: 0,
-        };
-        let launched = self.interceptor.driver.launch(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut());
-        launched.expect("the fake launches");
+        self.launch_own(function, 1, argument, Stream::NULL);
     }
 
     fn close_window(&self) {
