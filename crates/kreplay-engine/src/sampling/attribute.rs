@@ -32,8 +32,9 @@ pub fn attribute_among(
     check_fences(fences)?;
     check_fences(others)?;
     check_covered(intervals, fences, tolerance)?;
-    let runs = runs(intervals);
-    let owners = owners(intervals, &runs, fences, &joined(others, fences), tolerance)?;
+    let others = joined(others, fences);
+    let runs = split(intervals, runs(intervals), fences, &others, tolerance);
+    let owners = owners(intervals, &runs, fences, &others, tolerance)?;
     let mut attributed = Vec::with_capacity(fences.len());
     let mut at = 0;
     for dispatch in 0..fences.len() {
@@ -104,6 +105,40 @@ fn check_covered(intervals: &[Interval], fences: &[Fence], tolerance: u64) -> Re
         return Err(Mismatch::Lost { from: latest, to });
     }
     check_whole(&intervals[begin.saturating_sub(1)..(end + 1).min(intervals.len())])
+}
+
+/// The runs, with those split where one sample is surely one dispatch's and the next one another's: no idle sample lies between
+/// dispatches that are kept apart by the ends of samples.
+fn split(
+    intervals: &[Interval],
+    runs: Vec<Range<usize>>,
+    fences: &[Fence],
+    others: &[Fence],
+    tolerance: u64,
+) -> Vec<Range<usize>> {
+    // Whose a single sample is; `None` where that is not sure.
+    let whose = |at: usize| {
+        let interval = &intervals[at];
+        let held = holding(fences, interval, interval, tolerance);
+        match (held.len(), holding(others, interval, interval, tolerance).is_empty()) {
+            (1, true) => Some(Owner::Dispatch(held.start)),
+            (0, false) => Some(Owner::Nobody),
+            _ => None,
+        }
+    };
+    let mut parts = Vec::with_capacity(runs.len());
+    for run in runs {
+        let mut start = run.start;
+        let owners: Option<Vec<Owner>> = run.clone().map(whose).collect();
+        for (at, pair) in (start + 1..).zip(owners.iter().flat_map(|owners| owners.windows(2))) {
+            if pair[0] != pair[1] {
+                parts.push(start..at);
+                start = at;
+            }
+        }
+        parts.push(start..run.end);
+    }
+    parts
 }
 
 /// Says for each run whose it is.

@@ -1,6 +1,6 @@
 //! The fence around each dispatch: the device is idle before it and after it, long enough for a whole sample.
 
-use super::Fence;
+use super::{Beat, Fence};
 use std::time::Duration;
 
 /// What fences need of the device and the clock.
@@ -29,6 +29,8 @@ pub struct Fences {
     /// How much had been submitted then.
     submitted: u64,
     open: Option<u64>,
+    /// Some gaps are only as long as the beat asks for.
+    pub by_beat: bool,
     /// Of each dispatch, in their order.
     pub done: Vec<Fence>,
     /// When other things can have run.
@@ -46,16 +48,18 @@ impl Fences {
         self.clear
     }
 
-    /// A dispatch follows. What was submitted since the last one is waited for and is nobody's.
+    /// A dispatch follows. What was submitted since the last one is waited for and is nobody's. `beat` tells when samples end
+    /// around a time, where that is known.
     ///
     /// # Errors
     /// That of the wait.
-    pub fn before<G: Ground>(&mut self, ground: &mut G) -> Result<(), G::Error> {
+    pub fn before<G: Ground>(&mut self, ground: &mut G, beat: impl Fn(u64) -> Option<Beat>) -> Result<(), G::Error> {
         if ground.submissions() != self.submitted {
             let from = self.clear;
             ground.idle()?;
-            self.others.push(Fence { from, to: ground.now() });
-            ground.pass(self.gap);
+            let to = ground.now();
+            self.others.push(Fence { from, to });
+            self.pass_gap(to, ground, beat(to));
         }
         self.open = Some(ground.now());
         Ok(())
@@ -66,19 +70,26 @@ impl Fences {
         self.others.push(Fence { from: self.clear, to: ground.now() });
     }
 
-    /// The dispatch was submitted. Gives how long it can have taken, in nanoseconds.
+    /// The dispatch was submitted. Gives how long it can have taken, in nanoseconds. `beat` as in [`Fences::before`].
     ///
     /// # Errors
     /// That of the wait.
-    pub fn after<G: Ground>(&mut self, ground: &mut G) -> Result<u64, G::Error> {
+    pub fn after<G: Ground>(&mut self, ground: &mut G, beat: impl Fn(u64) -> Option<Beat>) -> Result<u64, G::Error> {
         ground.idle()?;
         let to = ground.now();
         let from = self.open.take();
         self.done.extend(from.map(|from| Fence { from, to }));
-        ground.pass(self.gap);
+        self.pass_gap(to, ground, beat(to));
         self.clear = ground.now();
         self.submitted = ground.submissions();
         Ok(from.map_or(0, |from| to - from))
+    }
+
+    /// Keeps apart what was over at `over` from what follows.
+    fn pass_gap<G: Ground>(&mut self, over: u64, ground: &mut G, beat: Option<Beat>) {
+        self.by_beat |= beat.is_some();
+        let gap = beat.map_or(self.gap, |beat| beat.gap(over, ground.now()));
+        ground.pass(gap);
     }
 }
 
@@ -119,9 +130,9 @@ mod tests {
         let gap = Duration::from_nanos(5000);
         let mut fences = Fences::new(gap, &mut ground);
         for _ in 0..3 {
-            fences.before(&mut ground).expect("no wait fails");
+            fences.before(&mut ground, |_| None).expect("no wait fails");
             ground.submitted += 1;
-            fences.after(&mut ground).expect("no wait fails");
+            fences.after(&mut ground, |_| None).expect("no wait fails");
         }
         assert_eq!((fences.done.len(), ground.waits), (3, 3), "a second wait would only cost time");
         for pair in fences.done.windows(2) {
@@ -134,13 +145,31 @@ mod tests {
     fn what_is_submitted_between_dispatches_is_waited_for_and_nobodys() {
         let mut ground = Scripted::default();
         let mut fences = Fences::new(Duration::from_nanos(5000), &mut ground);
-        fences.before(&mut ground).expect("no wait fails");
-        fences.after(&mut ground).expect("no wait fails");
+        fences.before(&mut ground, |_| None).expect("no wait fails");
+        fences.after(&mut ground, |_| None).expect("no wait fails");
         ground.time += 3000;
         ground.submitted += 1;
-        fences.before(&mut ground).expect("no wait fails");
+        fences.before(&mut ground, |_| None).expect("no wait fails");
         assert_eq!((fences.others.len(), ground.waits), (1, 2));
         let (other, open) = (fences.others[0], fences.open.expect("a dispatch follows"));
         assert!(other.from > fences.done[0].to && open - other.to >= 5000);
+    }
+
+    #[test]
+    fn with_a_beat_a_gap_lasts_until_the_sample_is_over() {
+        let mut ground = Scripted::default();
+        let mut fences = Fences::new(Duration::from_nanos(40_000), &mut ground);
+        let beat = |_| Some(Beat::new(0, 16_000.0));
+        for _ in 0..4 {
+            fences.before(&mut ground, beat).expect("no wait fails");
+            ground.submitted += 1;
+            fences.after(&mut ground, beat).expect("no wait fails");
+        }
+        assert!(fences.by_beat);
+        let samples = |fence: &Fence| fence.from / 16_000..=fence.to / 16_000;
+        for pair in fences.done.windows(2) {
+            assert!(samples(&pair[0]).end() < samples(&pair[1]).start(), "{pair:?}");
+            assert!(pair[1].from - pair[0].from < 17_500, "{pair:?}");
+        }
     }
 }

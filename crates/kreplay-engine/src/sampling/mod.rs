@@ -1,7 +1,8 @@
 //! Fenced sampling: which samples are which dispatch's.
 //!
 //! In a pass of [`crate::Way::Sampling`] the hardware streams intervals of counts of the whole device, and the counters
-//! put an idle gap of more than two intervals around each dispatch. Counters add up, so the sum over a dispatch's
+//! put an idle gap around each dispatch: of more than two intervals, or where it is known when samples end (a [`Beat`]), to the end
+//! of the sample at least. Counters add up, so the sum over a dispatch's
 //! intervals is its exact count, if it is known which intervals are its own. That is found here, from the intervals'
 //! activity (a *marker* counter that every dispatch moves) and from the fences, with no vendor code and no device. What
 //! does not fit is a [`Mismatch`]: the samples are then discarded, never guessed.
@@ -10,6 +11,7 @@
 //! by it; [`attribute_by_order`] goes by order alone, where nothing but the dispatches ran.
 
 mod attribute;
+mod beat;
 mod by_order;
 mod clock;
 mod fences;
@@ -17,6 +19,7 @@ mod mismatch;
 mod runs;
 
 pub use attribute::{attribute, attribute_among};
+pub use beat::Beat;
 pub use by_order::attribute_by_order;
 pub use clock::{Clock, Stamp};
 pub use fences::{Fences, Ground};

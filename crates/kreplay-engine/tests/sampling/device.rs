@@ -23,6 +23,8 @@ pub(crate) struct Device {
     pub(crate) ran: Vec<Ran>,
     pub(crate) fences: Vec<Fence>,
     pub(crate) others: Vec<Fence>,
+    /// How much later than at [`Device::boundary`] samples end, in nanoseconds.
+    pub(crate) shifted: u64,
 }
 
 pub(crate) struct Samples {
@@ -34,7 +36,7 @@ pub(crate) struct Samples {
 impl Device {
     pub(crate) fn new(interval: u64) -> Self {
         let gap = interval * 3;
-        Self { interval, gap, now: 1_000_000, ran: Vec::new(), fences: Vec::new(), others: Vec::new() }
+        Self { interval, gap, now: 1_000_000, ran: Vec::new(), fences: Vec::new(), others: Vec::new(), shifted: 0 }
     }
 
     /// A fenced dispatch of `length` ns, submitted `wait` ns after the fence was taken.
@@ -62,10 +64,15 @@ impl Device {
         self
     }
 
+    /// When the first sample begins, and others end.
+    pub(crate) fn boundary(&self) -> u64 {
+        1_000_000 - self.interval * 20 - 137
+    }
+
     /// What the hardware streams, from a little before until a little behind. Long stretches of idleness are one interval
     /// each time, as many as fit.
     pub(crate) fn sample(&self) -> Samples {
-        let begin = 1_000_000 - self.interval * 20 - 137;
+        let begin = self.boundary() + self.shifted;
         let samples = ((self.now - begin) / self.interval + 20) as usize;
         let at = |index: usize| begin + index as u64 * self.interval;
         let mut marker = vec![0; samples];

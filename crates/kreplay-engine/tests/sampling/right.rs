@@ -1,7 +1,7 @@
 //! What is to come out right.
 
 use crate::device::Device;
-use kreplay_engine::sampling::{Fence, attribute, attribute_among, attribute_by_order};
+use kreplay_engine::sampling::{Beat, Fence, attribute, attribute_among, attribute_by_order};
 use proptest::prelude::*;
 
 fn check(device: &Device, lengths: &[(u64, u64)], tolerance: u64) {
@@ -126,4 +126,56 @@ fn a_long_kernel_beside_a_tiny_one() {
     let count = 1 + 4 * (388_365 / 500 + 2);
     device.dispatch(388_365, count, 124).other(388_365, true).dispatch(1, 1 + 8, 0);
     check(&device, &[(388_365, count), (1, 9)], 500);
+}
+
+/// Dispatches of these lengths, each begun as soon as the last one's sample is over.
+fn by_beat(lengths: &[(u64, u64)]) -> Device {
+    let mut device = Device::new(16_000);
+    let beat = Beat::new(device.boundary(), 16_000.0);
+    device.gap = 0;
+    for (at, (length, wait)) in lengths.iter().enumerate() {
+        device.dispatch(*length, 1_000_003 * (at as u64 + 1), *wait);
+        device.now += beat.gap(device.now, device.now).as_nanos() as u64;
+    }
+    device.ran.iter_mut().for_each(|ran| ran.lag = 0);
+    device
+}
+
+#[test]
+fn the_end_of_a_sample_keeps_dispatches_apart() {
+    let device = by_beat(&[(4_000, 3_000); 20]);
+    let samples = device.sample();
+    let ranges = attribute(&samples.intervals, &device.fences, Beat::TOLERANCE).expect("fits");
+    for (range, ran) in ranges.iter().zip(&device.ran) {
+        assert_eq!(samples.sums(range), (ran.count, ran.count * 3));
+    }
+    let idle = samples.intervals[ranges[0].start..ranges[19].end].iter().filter(|interval| !interval.active).count();
+    assert!(idle <= 16 && ranges[18].end - ranges[1].start <= 20, "{idle} idle samples between 20 dispatches");
+}
+
+proptest! {
+    #[test]
+    fn whatever_their_lengths(lengths in proptest::collection::vec((500u64..90_000, 200u64..9_000), 1..40)) {
+        let device = by_beat(&lengths);
+        let samples = device.sample();
+        let ranges = attribute(&samples.intervals, &device.fences, Beat::TOLERANCE).expect("fits");
+        for (range, ran) in ranges.iter().zip(&device.ran) {
+            prop_assert_eq!(samples.sums(range).0, ran.count);
+        }
+    }
+
+    /// With a beat that is off, or none, counts are right or discarded.
+    #[test]
+    fn a_beat_that_is_off_is_noticed(
+        lengths in proptest::collection::vec((500u64..20_000, 200u64..9_000), 2..40), off in 0u64..16_000,
+    ) {
+        let mut device = by_beat(&lengths);
+        device.shifted = off;
+        let samples = device.sample();
+        if let Ok(ranges) = attribute(&samples.intervals, &device.fences, Beat::TOLERANCE) {
+            for (range, ran) in ranges.iter().zip(&device.ran) {
+                prop_assert_eq!(samples.sums(range).0, ran.count);
+            }
+        }
+    }
 }

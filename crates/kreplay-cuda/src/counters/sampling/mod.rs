@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  begin     program the group, unless it is; start
-//!  before    idle, and nothing to wait for               ┐ each dispatch is alone between two idle samples
-//!  after     wait for it, let two intervals pass         ┘
+//!  before    idle, and nothing to wait for               ┐ no sample holds a part of two dispatches
+//!  after     wait for it, let its last sample pass       ┘
 //!  (portion) when many samples wait: begin to decode them in a longer gap
 //!  (roll)    stop and start again, when decoding falls behind
 //!  end       stop; decoding, evaluating and attributing go on beside the program
@@ -22,6 +22,7 @@ mod sampler;
 mod segment;
 mod session;
 mod shares;
+mod tempo;
 mod thread;
 mod trouble;
 mod unfenced;
@@ -40,7 +41,7 @@ use super::Guarded;
 use super::beside::Owed;
 use super::gather::Gather;
 use collect::Closing;
-use kreplay_engine::sampling::{Fences, Ground};
+use kreplay_engine::sampling::{Beat, Fences, Ground};
 use kreplay_engine::{CountersError, PlannedCounter};
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};
@@ -142,10 +143,15 @@ impl Sampling {
     }
 
     fn programming(&self, group: &Arc<SampleGroup>, dispatches: u32) -> Programming {
+        self.programming_beside(group, dispatches, self.unit.interval_of(group))
+    }
+
+    /// As [`Sampling::programming`], where the hardware is programmed for this interval already.
+    fn programming_beside(&self, group: &Arc<SampleGroup>, dispatches: u32, programmed: Option<u64>) -> Programming {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let interval = self.pace.guarded().interval(self.unit.cost(), self.unit.interval_of(group));
+        let interval = self.pace.guarded().interval(self.unit.cost(group), programmed);
         Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
     }
 
@@ -189,7 +195,8 @@ impl Sampling {
         Ok(pass)
     }
 
-    /// Programs a group that the first pass is going to sample, unless the hardware is programmed already.
+    /// Programs a group that the first pass is going to sample, unless the hardware is programmed already: with the interval that
+    /// fits what decoding its samples is seen to take.
     ///
     /// # Errors
     /// [`CountersError`].
@@ -197,7 +204,22 @@ impl Sampling {
         if self.given_up().is_some() || self.is_enabled() {
             return Ok(());
         }
-        self.program(&self.programming(group, dispatches))
+        let programming = self.programming(group, dispatches);
+        self.program(&programming)?;
+        if !self.unit.knows_cost(group) {
+            self.try_decoding(&programming).map_err(|error| failed(&error))?;
+            self.program(&self.programming_beside(group, dispatches, None))?;
+        }
+        Ok(())
+    }
+
+    /// Takes some samples of whatever runs, to see what decoding them takes.
+    fn try_decoding(&self, programming: &Programming) -> Result<(), SamplerError> {
+        self.unit.begin()?;
+        std::thread::sleep(Duration::from_nanos(programming.interval * pace::tried(programming.samples)));
+        self.unit.stop(None)?;
+        // Answered once what was sampled is decoded.
+        self.unit.portion()
     }
 
     fn program(&self, programming: &Programming) -> Result<(), CountersError> {
@@ -241,7 +263,7 @@ impl Sampling {
             self.start(pass, ground)?;
             self.unit.enter();
         }
-        pass.fences.before(ground)
+        pass.fences.before(ground, |now| self.unit.beat(now))
     }
 
     /// The dispatch was submitted. Begins another segment where many samples wait.
@@ -253,7 +275,7 @@ impl Sampling {
         pass: &mut SampledPass,
         ground: &mut G,
     ) -> Result<(), CountersError> {
-        pass.fences.after(ground)?;
+        pass.fences.after(ground, |now| self.unit.beat(now))?;
         let now = ground.now();
         self.unit.leave(now);
         pass.next += 1;
@@ -292,6 +314,7 @@ impl Sampling {
             fences: fences.done,
             others: fences.others,
             interval: pass.interval,
+            tolerance: if fences.by_beat { Beat::TOLERANCE } else { segment::TOLERANCE },
         };
         if segment.fences.is_empty() {
             return self.unit.stop(None).map_err(|error| failed(&error));

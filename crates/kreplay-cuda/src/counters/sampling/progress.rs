@@ -1,5 +1,11 @@
 //! How far sampling is, as its thread and those that count tell each other.
 
+use super::group::SampleGroup;
+use super::tempo::Tempo;
+use crate::counters::Guarded;
+use kreplay_engine::sampling::Beat;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -25,8 +31,10 @@ pub(super) struct Progress {
     pub(super) running: Mutex<Option<Pending>>,
     /// A portion is being decoded.
     pub(super) decoding: AtomicBool,
-    /// What decoding a sample takes, in nanoseconds; 0: not known yet.
-    cost: AtomicU64,
+    pub(super) tempo: Mutex<Tempo>,
+    /// What decoding a sample of a group takes, in nanoseconds, by the group's address: one that is used again only makes for a
+    /// wrong first guess.
+    costs: Mutex<HashMap<usize, u64>>,
 }
 
 /// What a segment's samples are counted by.
@@ -48,15 +56,34 @@ pub(super) struct Pending {
 }
 
 impl Progress {
-    /// What decoding a sample takes, in nanoseconds.
-    pub(super) fn cost(&self) -> Option<u64> {
-        Some(self.cost.load(Ordering::Relaxed)).filter(|cost| *cost > 0)
+    /// What decoding a sample of this group takes, in nanoseconds: as it was seen, or as the dearest that was.
+    pub(super) fn cost(&self, group: &Arc<SampleGroup>) -> Option<u64> {
+        let costs = self.costs.guarded();
+        costs.get(&key(group)).or_else(|| costs.values().max()).copied()
+    }
+
+    /// Whether it was seen of this group.
+    pub(super) fn knows_cost(&self, group: &Arc<SampleGroup>) -> bool {
+        self.costs.guarded().contains_key(&key(group))
     }
 
     /// Decoding took so long for each of many samples.
-    pub(super) fn learn_cost(&self, cost: u64) {
-        let learnt = self.cost().map_or(cost, |known| (known * 3 + cost) / 4);
-        self.cost.store(learnt.max(1), Ordering::Relaxed);
+    pub(super) fn learn_cost(&self, group: &Arc<SampleGroup>, cost: u64) {
+        let mut costs = self.costs.guarded();
+        let known = costs.entry(key(group)).or_insert(cost);
+        *known = ((*known * 3 + cost) / 4).max(1);
+    }
+
+    /// When samples end, where that is known at this time of their clock.
+    pub(super) fn beat(&self, now: u64) -> Option<Beat> {
+        let running = *self.running.guarded();
+        running.as_ref().and_then(|pending| self.beat_of(pending, now))
+    }
+
+    /// As [`Progress::beat`], of the segment that runs.
+    pub(super) fn beat_of(&self, pending: &Pending, now: u64) -> Option<Beat> {
+        let beat = || self.tempo.guarded().beat(now, pending.interval);
+        if pending.stopped { None } else { beat() }
     }
 
     /// Samples that wait to be decoded at this time of the samples' clock.
@@ -64,4 +91,8 @@ impl Progress {
         let taken = now.saturating_sub(pending.began) / pending.interval.max(1);
         taken.saturating_sub(self.decoded.load(Ordering::Relaxed))
     }
+}
+
+fn key(group: &Arc<SampleGroup>) -> usize {
+    Arc::as_ptr(group) as usize
 }

@@ -11,8 +11,9 @@ use kreplay_engine::{CountersError, PlannedCounter, Reading};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How far a fence may be off the samples' clock, in nanoseconds: both are CUPTI's, and agreed to 30 ns on an H200.
-const TOLERANCE: u64 = 2_000;
+/// How far a fence may be off the samples' clock, in nanoseconds, where gaps are wide: both are CUPTI's, and agreed to 30 ns on an
+/// H200.
+pub(super) const TOLERANCE: u64 = 2_000;
 /// Idle samples that tell what is counted although nothing runs.
 const LEAST_IDLE: usize = 4;
 /// Clocks that are this far apart are not the same one.
@@ -34,6 +35,8 @@ pub(super) struct Segment {
     pub(super) others: Vec<Fence>,
     /// How often samples are taken, in nanoseconds.
     pub(super) interval: u64,
+    /// How far a fence may be off the samples' clock, in nanoseconds.
+    pub(super) tolerance: u64,
 }
 
 /// Samples in the order that they were taken.
@@ -102,7 +105,7 @@ impl Segment {
         for (index, (start, end)) in samples.times.iter().enumerate() {
             while owned.next_if(|own| own.end <= index).is_some() {}
             let own = owned.peek().is_some_and(|own| own.contains(&index));
-            let disturbed = |other: &Fence| *start < other.to + TOLERANCE && other.from < *end + TOLERANCE;
+            let disturbed = |other: &Fence| *start < other.to + self.tolerance && other.from < *end + self.tolerance;
             let active = samples.values[index * terms.len()] > 0.0;
             if !own && !active && !self.others.iter().any(disturbed) {
                 idle.push(index);
@@ -162,7 +165,7 @@ impl Segment {
     }
 
     fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {
-        attribute_among(intervals, &self.fences, &self.others, TOLERANCE)
+        attribute_among(intervals, &self.fences, &self.others, self.tolerance)
     }
 
     /// Whether nothing was submitted before the last dispatch.

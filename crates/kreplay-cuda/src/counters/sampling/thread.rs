@@ -108,6 +108,7 @@ impl Thread {
             return;
         }
         running.fresh = true;
+        self.progress.tempo.guarded().restart();
         self.progress.decoded.store(0, Ordering::Relaxed);
         if let Some(pending) = &mut *self.progress.running.guarded() {
             pending.began = self.sampler.now();
@@ -192,6 +193,7 @@ impl Thread {
         pending.began = self.sampler.now();
         pending.left = pending.began;
         self.running = Some(Running { collected, empty: Blank::clone(empty), images: 0, fresh: true });
+        self.progress.tempo.guarded().restart();
         self.progress.decoded.store(0, Ordering::Relaxed);
         *self.progress.running.guarded() = Some(pending);
         Ok(())
@@ -256,7 +258,10 @@ impl Thread {
         let count = decoded.times.len();
         if count >= TELLING {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
-            self.progress.learn_cost(cost);
+            self.progress.learn_cost(running.collected.group(), cost);
+        }
+        if let (Some((_, end)), Some((programming, _))) = (decoded.times.last(), &self.programmed) {
+            self.progress.tempo.guarded().saw(*end, programming.interval);
         }
         if count == 0 {
             // It is as empty as it was.

@@ -7,13 +7,14 @@
 
 use super::collect::Closing;
 use super::group::SampleGroup;
-use super::pace::portion;
+use super::pace::{self, portion};
 use super::progress::Progress;
 use super::sampler::{Sampler, SamplerError};
 use super::thread::Thread;
 use super::workers::Workers;
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
+use kreplay_engine::sampling::Beat;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -90,9 +91,19 @@ impl Unit {
         programmed.as_ref().filter(|known| Arc::ptr_eq(&known.group, group)).map(|known| known.interval)
     }
 
-    /// What decoding a sample takes, in nanoseconds, where that was seen.
-    pub(super) fn cost(&self) -> Option<u64> {
-        self.progress.cost()
+    /// What decoding a sample of a group takes, in nanoseconds, as far as that is known.
+    pub(super) fn cost(&self, group: &Arc<SampleGroup>) -> Option<u64> {
+        self.progress.cost(group)
+    }
+
+    /// Whether that was seen of this group.
+    pub(super) fn knows_cost(&self, group: &Arc<SampleGroup>) -> bool {
+        self.progress.knows_cost(group)
+    }
+
+    /// When samples end, where that is known at this time of their clock.
+    pub(super) fn beat(&self, now: u64) -> Option<Beat> {
+        self.progress.beat(now)
     }
 
     /// Whether the hardware is programmed.
@@ -168,7 +179,9 @@ impl Unit {
     pub(super) fn portion_due(&self, now: u64) -> bool {
         let running = self.progress.running.guarded();
         let (Some(pending), Some(programming)) = (&*running, &*self.programmed.guarded()) else { return false };
-        let due = portion(self.progress.waiting(pending, now), programming.samples);
+        let waiting = self.progress.waiting(pending, now);
+        let due = portion(waiting, programming.samples)
+            || (waiting >= pace::LEARNT && self.progress.beat_of(pending, now).is_none());
         let could = !pending.stopped && !self.progress.decoding.load(Ordering::Relaxed);
         due && could && self.workers.is_ready()
     }

@@ -103,7 +103,7 @@ impl Sampling {
             self.start(pass, ground)?;
         }
         let Some(fences) = &mut pass.fences else { return Err(super::super::agent::no_pass()) };
-        fences.before(ground)?;
+        fences.before(ground, |_| None)?;
         pass.current.dispatches.push(index);
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Sampling {
         ground: &mut impl Ground<Error = CountersError>,
     ) -> Result<(), CountersError> {
         let Some(fences) = &mut pass.fences else { return Err(super::super::agent::no_pass()) };
-        let took = fences.after(ground)?;
+        let took = fences.after(ground, |_| None)?;
         pass.longest = pass.longest.max(took);
         self.source.read(&mut pass.current.samples)
     }

@@ -119,6 +119,19 @@ fn portions_are_decoded_beside_the_device() {
 }
 
 #[test]
+fn once_it_is_known_when_samples_end_a_dispatch_takes_one_of_them() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (2_000 + at % 11 * 500, 99 + at)).collect();
+    let begin = fake.0.guarded().now;
+    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    assert_eq!(counts(&readings), expected(&kernels));
+    let world = fake.0.guarded();
+    let samples = (world.now - begin) / world.interval / 2000;
+    assert!(samples < 2, "{samples} and more for each dispatch");
+}
+
+#[test]
 fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     let (fake, group) = (Fake::new(Fault::Hasty), group());
     let sampling = sampling(&fake);
