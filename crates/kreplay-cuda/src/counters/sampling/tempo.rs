@@ -5,8 +5,9 @@
 
 use kreplay_engine::sampling::Beat;
 
-/// How long the end of a sample tells when others end though the clocks were not compared, in nanoseconds.
-const FRESH: u64 = 8_000_000;
+/// How long the end of a sample tells when others end though the clocks were not compared, in nanoseconds: while a portion is
+/// decoded, what is known is as old as it and the one before.
+const FRESH: u64 = 24_000_000;
 /// How far apart two samples must be at least to compare the clocks, in nanoseconds.
 const TELLING: u64 = 4_000_000;
 /// Clocks that differ by more than this part are not compared: a sample is missing.
@@ -21,7 +22,7 @@ pub(super) struct Tempo {
     rate: f64,
     /// For how long that is good enough.
     known_for: u64,
-    /// Ends of samples since the start: the first decoding's last one, and the last decoding's.
+    /// Ends of samples since the start: the first one's, and that of the last one that was decoded.
     ends: Option<(u64, u64)>,
 }
 
@@ -37,9 +38,9 @@ impl Tempo {
         self.ends = None;
     }
 
-    /// A decoding's last sample ended at `end`, and samples are `interval` apart by the hardware's clock.
-    pub(super) fn saw(&mut self, end: u64, interval: u64) {
-        let first = self.ends.map_or(end, |(first, _)| first);
+    /// A decoding's samples ended from `first` to `end`, and are `interval` apart by the hardware's clock.
+    pub(super) fn saw(&mut self, first: u64, end: u64, interval: u64) {
+        let first = self.ends.map_or(first, |(first, _)| first);
         self.ends = Some((first, end));
         let took = end.saturating_sub(first);
         if took < TELLING {
@@ -79,7 +80,7 @@ mod tests {
     fn nothing_is_known_before_a_sample_was_decoded_nor_long_after() {
         let mut tempo = Tempo::default();
         assert_eq!(tempo.beat(1_000, INTERVAL), None);
-        tempo.saw(end(9, 1.0), INTERVAL);
+        tempo.saw(end(1, 1.0), end(9, 1.0), INTERVAL);
         assert!(tempo.beat(end(9, 1.0) + FRESH, INTERVAL).is_some());
         assert_eq!(tempo.beat(end(9, 1.0) + FRESH + 1, INTERVAL), None);
         assert_eq!(tempo.beat(end(9, 1.0) + UNRELATED, INTERVAL), None, "another clock");
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn the_hardwares_clock_is_learnt() {
         let (mut tempo, rate) = (Tempo::default(), 1.0 - 20e-6);
-        (0..20).for_each(|at| tempo.saw(end(at * 400, rate), INTERVAL));
+        (0..20).for_each(|at| tempo.saw(end(at * 400 - 399 * at.min(1), rate), end(at * 400, rate), INTERVAL));
         let over = end(19 * 400, rate) + 90_000_000;
         // Where a sample ends within the next interval, and how long the gap to it is.
         let gap = tempo.beat(over, INTERVAL).expect("known long enough").gap(over, over).as_nanos() as u64;
@@ -99,10 +100,17 @@ mod tests {
     }
 
     #[test]
+    fn a_single_decoding_may_tell() {
+        let mut tempo = Tempo::default();
+        tempo.saw(end(1, 1.0 + 50e-6), end(401, 1.0 + 50e-6), INTERVAL);
+        assert!((tempo.rate - 1.0 - 50e-6).abs() < 1e-6, "{}", tempo.rate);
+    }
+
+    #[test]
     fn a_missing_sample_is_no_drift() {
         let mut tempo = Tempo::default();
-        tempo.saw(end(0, 1.0), INTERVAL);
-        tempo.saw(end(400, 1.0) + INTERVAL / 2, INTERVAL);
+        tempo.saw(end(0, 1.0), end(9, 1.0), INTERVAL);
+        tempo.saw(end(10, 1.0), end(400, 1.0) + INTERVAL / 2, INTERVAL);
         assert_eq!(tempo.rate, 1.0);
         let again = end(400, 1.0) + INTERVAL / 2;
         assert_eq!(tempo.beat(again, INTERVAL), Some(Beat::new(again, INTERVAL as f64)));

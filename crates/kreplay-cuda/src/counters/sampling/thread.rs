@@ -260,8 +260,10 @@ impl Thread {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
             self.progress.learn_cost(running.collected.group(), cost);
         }
-        if let (Some((_, end)), Some((programming, _))) = (decoded.times.last(), &self.programmed) {
-            self.progress.tempo.guarded().saw(*end, programming.interval);
+        if let (Some((_, first)), Some((_, end)), Some((programming, _))) =
+            (decoded.times.first(), decoded.times.last(), &self.programmed)
+        {
+            self.progress.tempo.guarded().saw(*first, *end, programming.interval);
         }
         if count == 0 {
             // It is as empty as it was.
