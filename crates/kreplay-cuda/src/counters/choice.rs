@@ -21,8 +21,8 @@ use std::time::Duration;
 const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
-/// What a dispatch costs: its fence, of two intervals that decoding keeps up with.
-const DISPATCH: Duration = Duration::from_micros(100);
+/// What a dispatch costs: its fence, of a sample that decoding keeps up with or two, and what follows it.
+const DISPATCH: Duration = Duration::from_micros(45);
 /// Restoring memory for a pass, beside its counters.
 const PASS: Duration = Duration::from_micros(40);
 
