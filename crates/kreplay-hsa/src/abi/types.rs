@@ -35,6 +35,10 @@ handles! {
     LoadedCodeObject;
     /// `hsa_amd_vmem_alloc_handle_t`.
     MemoryHandle;
+    /// `hsa_ext_image_t`: the address of what kernels are given.
+    Image;
+    /// `hsa_ext_sampler_t`, likewise.
+    Sampler;
 }
 
 /// `hsa_status_t`.
@@ -121,6 +125,21 @@ pub(crate) struct PointerInfo {
     pub(crate) reserved: u32,
 }
 const _: () = assert!(size_of::<PointerInfo>() == 56 && offset_of!(PointerInfo, global_flags) == 48);
+
+/// `hsa_amd_memory_access_desc_t`: what an agent may do with mapped memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AccessDescription {
+    /// `hsa_access_permission_t`.
+    pub(crate) permission: u32,
+    pub(crate) agent: AgentHandle,
+}
+const _: () = assert!(size_of::<AccessDescription>() == 16 && offset_of!(AccessDescription, agent) == 8);
+
+/// `hsa_access_permission_t`: none.
+pub(crate) const ACCESS_NONE: u32 = 0;
+/// `HSA_ACCESS_PERMISSION_RW`.
+pub(crate) const ACCESS_RW: u32 = 3;
 
 /// `hsa_dim3_t`.
 #[repr(C)]

@@ -8,7 +8,7 @@
 //! | kernel arguments | never restored | never restored |
 //! | other host memory of the runtime, locked host memory | `untracked_memory` | the same |
 //! | memory of other processes and interfaces | `imported_memory` | the same |
-//! | virtual memory mappings | captured | `imported_memory` |
+//! | virtual memory mappings | captured while it may read and write them, else `untracked_memory` | `imported_memory` once they may reach it |
 //! | managed (SVM) ranges | `managed_memory` | the same |
 //!
 //! A reason is what a dispatch declines with when its arguments point there. HIP puts its own buffers (arguments of
@@ -17,80 +17,12 @@
 
 use super::guard;
 use super::held_frees::{self, Held};
+use super::live::Allocation;
 use super::state::{Backend, backend};
 use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
 use crate::agent::PoolInfo;
 use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Retired, Writers};
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A live allocation.
-#[derive(Clone, Debug)]
-pub(super) struct Allocation {
-    pub(super) range: Range,
-    /// Its kind on its own GPU, or on all when it has no owner.
-    pub(super) kind: RegionKind,
-    /// The index of its own GPU.
-    pub(super) owner: Option<usize>,
-    /// Whether others may write it.
-    pub(super) writers: Writers,
-    /// Bytes of the device's pool that it takes.
-    pub(super) pool_bytes: u64,
-    /// For host memory: the GPUs that were given access, one bit each.
-    pub(super) access: u64,
-    /// Whether the host reads it at this address too.
-    pub(super) host_address: bool,
-}
-
-/// Live allocations by address.
-#[derive(Default)]
-pub(crate) struct Allocations {
-    live: Mutex<BTreeMap<u64, Allocation>>,
-    /// Those whose free waits for the end of a window.
-    held: Mutex<BTreeSet<u64>>,
-}
-
-impl Allocations {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Allocation>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn held(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The allocation around `address`.
-    pub(super) fn around(&self, address: u64) -> Option<Allocation> {
-        let live = self.lock();
-        let (_, allocation) = live.range(..=address).next_back()?;
-        allocation.range.contains(address).then(|| allocation.clone())
-    }
-}
-
-impl Allocations {
-    /// Host memory that argument bytes point into and that this GPU can reach, each once.
-    pub(super) fn lendable(&self, arguments: &[u8], unit: usize) -> Vec<Allocation> {
-        let live = self.lock();
-        let mut found: Vec<Allocation> = Vec::new();
-        for word in arguments.windows(8).step_by(4) {
-            let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-            let Some((_, allocation)) = live.range(..=address).next_back() else { continue };
-            let lendable = allocation.range.contains(address)
-                && allocation.kind == RegionKind::Host { copyable: false }
-                && allocation.access >> (unit & 63) & 1 == 1;
-            if lendable && found.iter().all(|other| other.range != allocation.range) {
-                found.push(allocation.clone());
-            }
-        }
-        found
-    }
-
-    /// Whether there is an allocation of exactly this range.
-    pub(super) fn is_live(&self, range: Range) -> bool {
-        self.lock().get(&range.base).is_some_and(|allocation| allocation.range == range)
-    }
-}
 
 /// An allocation whose free has not been tried yet.
 pub(super) struct Leaving {
@@ -117,12 +49,12 @@ impl Backend {
                 }
             }
         }
-        self.allocations.lock().insert(allocation.range.base, allocation);
+        self.allocations.insert(allocation);
     }
 
     /// Memory is about to go. `None` when it is not known.
     pub(super) fn leaving(&self, base: u64) -> Option<Leaving> {
-        let allocation = self.allocations.lock().remove(&base)?;
+        let allocation = self.allocations.remove(base)?;
         let retired = self
             .units()
             .iter()
@@ -144,7 +76,7 @@ impl Backend {
         for (index, retired) in retired {
             self.units()[index].engine.region_reinstate(retired);
         }
-        self.allocations.lock().insert(allocation.range.base, allocation);
+        self.allocations.insert(allocation);
     }
 
     /// The pool with this handle.
@@ -243,8 +175,19 @@ impl Backend {
         let Some(known) = self.allocations.around(address) else { return };
         for (index, unit) in self.units().iter().take(64).enumerate() {
             if known.access >> index & 1 == 1 && known.owner != Some(index) && !stays(index) {
-                unit.engine.end_recording(ClosingReason::Unrecordable);
+                self.end_recording(unit, ClosingReason::Unrecordable);
             }
+        }
+    }
+
+    /// An allocation is of another kind on its own GPU from now on.
+    pub(super) fn becomes(&self, allocation: &Allocation, kind: RegionKind) {
+        if let Some(live) = self.allocations.lock().get_mut(&allocation.range.base) {
+            live.kind = kind.clone();
+        }
+        if let Some(owner) = allocation.owner {
+            let Allocation { range, writers, .. } = *allocation;
+            self.units()[owner].engine.region_changed(Region { range, kind, writers });
         }
     }
 

@@ -90,13 +90,8 @@ fn loaded(backend: &Backend, executable: Executable) {
 }
 
 fn unloaded(backend: &Backend, executable: Executable) {
-    let recording = backend.units().iter().any(|unit| unit.engine.is_recording());
-    // A library that is closed takes its code away with the loader held, and a replay may need threads that start.
-    let held = recording && !kreplay_session::loader_is_free();
     for unit in backend.units() {
-        if held {
-            unit.engine.give_up_recording("code was unloaded with the library that held it");
-        }
+        backend.spare_the_loader(unit);
         unit.engine.code_unloaded(executable.handle);
         for (object, _) in contents(&backend.api, executable, unit.handle()).kernels {
             backend.code.remove(object);

@@ -4,7 +4,7 @@ use super::allocations::freeing;
 use super::guard;
 use super::state::{Backend, backend};
 use crate::abi::{AgentHandle, Pool, Status};
-use kreplay_engine::{ClosingReason, RegionKind};
+use kreplay_engine::{Range, RegionKind};
 use std::ffi::{c_int, c_void};
 
 /// `hsa_amd_memory_lock`.
@@ -78,13 +78,6 @@ pub(super) unsafe extern "C" fn memory_unlock(host: *mut c_void) -> Status {
 }
 
 impl Backend {
-    /// What is known of memory is about to change that a recorded launch may reach by a pointer in memory.
-    pub(super) fn attributes_change(&self, address: u64) {
-        if self.allocations.around(address).is_some() {
-            self.units().iter().for_each(|unit| unit.engine.end_recording(ClosingReason::Unrecordable));
-        }
-    }
-
     fn locked_at(&self, host: u64) -> u64 {
         let known = self.pointer(host).filter(|info| info.host_base == host && info.agent_base != 0);
         known.map_or(host, |info| info.agent_base)
@@ -168,9 +161,10 @@ pub(super) unsafe extern "C" fn svm_set(
 ) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
     let Some(original) = backend.api.svm_set else { return Status::ERROR };
+    let range = Range::new(address as u64, bytes as u64);
     if backend.is_on() {
         // Attributes say who may use it.
-        guard("hsa_amd_svm_attributes_set", || backend.attributes_change(address as u64), || ());
+        guard("hsa_amd_svm_attributes_set", || backend.attributes_change(range), || ());
     }
     // SAFETY: the program's own arguments.
     let status = unsafe { original(address, bytes, attributes, count) };

@@ -1,6 +1,6 @@
 //! Puts our functions into the runtime's tables.
 
-use super::{allocations, code, copies, foreign, host_access, queues, virtual_memory};
+use super::{allocations, code, copies, foreign, host_access, images, queues, virtual_memory};
 use crate::tables::{RawTables, slots};
 
 /// Puts all of them in. The state must be in place: from here on the runtime calls them.
@@ -34,6 +34,12 @@ pub(crate) unsafe fn install(tables: &RawTables) {
         vmem_map <- virtual_memory::vmem_map;
         vmem_unmap <- virtual_memory::vmem_unmap;
         vmem_set_access <- virtual_memory::vmem_set_access;
+        image_import <- images::image_import;
+        image_export <- images::image_export;
+        image_copy <- images::image_copy;
+        image_clear <- images::image_clear;
+        image_destroy <- images::image_destroy;
+        sampler_destroy <- images::sampler_destroy;
         executable_freeze <- code::executable_freeze;
         executable_destroy <- code::executable_destroy;
         async_copy <- copies::async_copy;

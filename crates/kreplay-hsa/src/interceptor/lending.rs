@@ -9,7 +9,7 @@
 //! the kernel runs, and each pass would print again: a kernel that is given one is not replayed. It is told by its
 //! beginning: two pointers into itself.
 
-use super::allocations::Allocation;
+use super::live::Allocation;
 use super::state::Backend;
 use kreplay_engine::{Region, RegionKind, Writers};
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@
 //!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
 //!           ── freeze, destroy ─────────▶ code        variables of code objects, names of kernels
 //!           ── copies, fills ───────────▶ copies      held while a window is open or recorded; known to be in flight
+//!           ── images ──────────────────▶ images      held likewise; a window that records ends before they go
 //! ```
 //!
 //! Each function here stands in a slot of the runtime's tables ([`mod@install`]); behind it is the runtime's own function,
@@ -25,14 +26,18 @@
 mod allocations;
 mod code;
 mod copies;
+mod ending;
 mod foreign;
 mod forked;
 mod guard;
 mod held_frees;
 mod host_access;
+mod images;
 mod install;
 mod lending;
+mod live;
 mod machine;
+mod managed;
 mod queues;
 mod recording;
 mod state;

@@ -155,14 +155,15 @@ impl Backend {
     /// A recorded launch may have the queue's address among its hidden arguments, so a window that records ends first. What
     /// the queue still has to do is cut short, and then a replay would do other work.
     fn queue_goes(&self, queue: &ProgramQueue) {
-        let (engine, deadline) = (&self.units()[queue.unit].engine, Instant::now() + BRIEF);
+        let unit = &self.units()[queue.unit];
+        let (engine, deadline) = (&unit.engine, Instant::now() + BRIEF);
         let mut pause = Pause::default();
         while engine.is_recording() && !queue.work.is_idle() {
             if pause.until(deadline, "a queue that is destroyed").is_err() {
                 return engine.give_up_recording("a queue was destroyed that had work left");
             }
         }
-        engine.end_recording(ClosingReason::Freed);
+        self.end_recording(unit, ClosingReason::Freed);
     }
 
     fn program(&self, queue: &ProgramQueue) -> &ProgramWork {

@@ -4,7 +4,7 @@
 //! saved when it has ended and the program has not been told yet: until then the program must leave them alone. They lie in
 //! memory of our own that the recorded copy reads.
 
-use super::allocations::Allocation;
+use super::live::Allocation;
 use super::state::Backend;
 use crate::abi::POINTER_LOCKED;
 use crate::agent::{HsaAgent, HsaWork, Saved, Valid};

@@ -1,10 +1,10 @@
 //! What the interceptor knows, once for the process.
 
-use super::allocations::Allocations;
 use super::code::Code;
 use super::copies::Copies;
 use super::guard;
 use super::lending::Loans;
+use super::live::Allocations;
 use super::machine::Machine;
 use super::queues::Queues;
 use super::unit::Unit;

@@ -278,6 +278,8 @@ impl Submission<'_> {
             Arguments::Known(bytes) => self.backend.lends(self.queue.unit, bytes),
             _ => false,
         };
+        // The host writes its own memory while a batch window records, and managed memory goes unseen.
+        let own_window = lent || self.backend.has_managed();
         let groups = |axis: usize| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis]).max(1));
         DispatchInfo {
             kernel: KernelInfo { key: dispatch.kernel_object, name: Arc::clone(&kernel.name) },
@@ -287,8 +289,7 @@ impl Submission<'_> {
             traits: Traits {
                 // Work-groups that wait for each other need the queue that the program made for them.
                 decline: self.queue.cooperative.then_some(Decline::CooperativeMultiDevice),
-                // The host writes its own memory while a batch window records.
-                own_window: lent,
+                own_window,
                 ..Traits::default()
             },
         }

@@ -1,9 +1,13 @@
 //! Memory mapped through the virtual-memory interface (ROCm 6 and later).
+//!
+//! Nobody can reach a mapping before access is given, and its owner may lose it again: it is captured only while its own GPU may read
+//! and write it.
 
-use super::allocations::{Allocation, freeing};
+use super::allocations::freeing;
 use super::guard;
+use super::live::Allocation;
 use super::state::{Backend, backend};
-use crate::abi::{MemoryHandle, Pool, Status};
+use crate::abi::{ACCESS_NONE, ACCESS_RW, AccessDescription, MemoryHandle, Pool, Status};
 use kreplay_engine::{Range, RegionKind, Writers};
 use std::ffi::c_void;
 
@@ -36,10 +40,9 @@ fn mapped(backend: &Backend, base: u64, bytes: u64, handle: MemoryHandle) {
         .filter(|_| known)
         .and_then(|pool| backend.units().iter().position(|unit| unit.handle() == pool.owner));
     // Other devices may be given access at any time, and the same memory may be mapped twice: nobody's shadow is believed.
-    let kind = if owner.is_some() { RegionKind::Mapped } else { RegionKind::Imported };
     backend.born(Allocation {
         range: Range::new(base, bytes),
-        kind,
+        kind: if owner.is_some() { RegionKind::Untracked } else { RegionKind::Imported },
         owner,
         writers: Writers::Others,
         pool_bytes: 0,
@@ -56,18 +59,71 @@ pub(super) unsafe extern "C" fn vmem_unmap(address: *mut c_void, bytes: usize) -
     freeing(backend, address, || unsafe { original(address, bytes) })
 }
 
-/// `hsa_amd_vmem_set_access`: a replay may not be allowed any more what a launch was.
+/// `hsa_amd_vmem_set_access`: a replay may not be allowed any more what a launch was. It may name several mappings.
 pub(super) unsafe extern "C" fn vmem_set_access(
     address: *mut c_void,
     bytes: usize,
-    access: *const c_void,
+    access: *const AccessDescription,
     count: usize,
 ) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
     let Some(original) = backend.api.vmem_set_access else { return Status::ERROR };
-    if backend.is_on() {
-        guard("hsa_amd_vmem_set_access", || backend.attributes_change(address as u64), || ());
-    }
+    let range = Range::new(address as u64, bytes as u64);
+    let before = || {
+        backend.attributes_change(range);
+        backend.withhold(range)
+    };
+    let withheld = if backend.is_on() { guard("hsa_amd_vmem_set_access", before, Vec::new) } else { Vec::new() };
     // SAFETY: the program's own arguments.
-    unsafe { original(address, bytes, access, count) }
+    let status = unsafe { original(address, bytes, access, count) };
+    if !withheld.is_empty() {
+        let after = || {
+            let given = if status.is_ok() && !access.is_null() {
+                // SAFETY: the call that got the same list succeeded.
+                unsafe { std::slice::from_raw_parts(access, count) }
+            } else {
+                &[]
+            };
+            backend.grant(withheld, given);
+        };
+        guard("hsa_amd_vmem_set_access", after, || ());
+    }
+    status
+}
+
+impl Backend {
+    /// Takes a range's mappings out of the windows to come, and tells what they were.
+    fn withhold(&self, range: Range) -> Vec<Allocation> {
+        let owned = |allocation: &Allocation| {
+            allocation.owner.is_some() && matches!(allocation.kind, RegionKind::Mapped | RegionKind::Untracked)
+        };
+        let mappings: Vec<Allocation> = self.allocations.overlapping(range).into_iter().filter(owned).collect();
+        for mapping in &mappings {
+            if mapping.kind == RegionKind::Mapped {
+                self.becomes(mapping, RegionKind::Untracked);
+            }
+        }
+        mappings
+    }
+
+    /// Access to mappings is now what these descriptions say, and else what it was.
+    fn grant(&self, mappings: Vec<Allocation>, given: &[AccessDescription]) {
+        for mapping in mappings {
+            let own = |one: &&AccessDescription| {
+                self.units().iter().position(|unit| unit.handle() == one.agent) == mapping.owner
+            };
+            let kind = match given.iter().rev().find(own) {
+                Some(one) if one.permission == ACCESS_RW => RegionKind::Mapped,
+                Some(_) => RegionKind::Untracked,
+                None => mapping.kind.clone(),
+            };
+            if kind == RegionKind::Mapped {
+                self.becomes(&mapping, kind);
+            }
+            self.shared(mapping.range.base, |index| {
+                let handle = self.units().get(index).map(|unit| unit.handle());
+                given.iter().any(|one| Some(one.agent) == handle && one.permission != ACCESS_NONE)
+            });
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use super::slot::Slot;
 use super::{RawTables, TablesError};
 use crate::abi::{
-    AgentHandle, Dim3, Executable, LoadedCodeObject, MemoryHandle, Packet, PitchedPointer, PointerInfo, Pool,
-    ProfilingTime, Queue, Reader, Region, Signal, Status, Symbol,
+    AccessDescription, AgentHandle, Dim3, Executable, Image, LoadedCodeObject, MemoryHandle, Packet, PitchedPointer,
+    PointerInfo, Pool, ProfilingTime, Queue, Reader, Region, Sampler, Signal, Status, Symbol,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -180,8 +180,17 @@ functions! {
             ) -> Status;
         vmem_map = "hsa_amd_vmem_map" at newer(59), fn(*mut c_void, usize, usize, MemoryHandle, u64) -> Status;
         vmem_unmap = "hsa_amd_vmem_unmap" at newer(60), fn(*mut c_void, usize) -> Status;
-        vmem_set_access = "hsa_amd_vmem_set_access" at newer(61), fn(*mut c_void, usize, *const c_void, usize) -> Status;
+        vmem_set_access = "hsa_amd_vmem_set_access" at newer(61), fn(*mut c_void, usize, *const AccessDescription, usize) -> Status;
         vmem_properties = "hsa_amd_vmem_get_alloc_properties_from_handle" at newer(66), fn(MemoryHandle, *mut Pool, *mut u32) -> Status;
+        image_import = "hsa_ext_image_import" at Slot::Image(3),
+            fn(AgentHandle, *const c_void, usize, usize, Image, *const c_void) -> Status;
+        image_export = "hsa_ext_image_export" at Slot::Image(4),
+            fn(AgentHandle, Image, *mut c_void, usize, usize, *const c_void) -> Status;
+        image_copy = "hsa_ext_image_copy" at Slot::Image(5),
+            fn(AgentHandle, Image, *const Dim3, Image, *const Dim3, *const Dim3) -> Status;
+        image_clear = "hsa_ext_image_clear" at Slot::Image(6), fn(AgentHandle, Image, *const c_void, *const c_void) -> Status;
+        image_destroy = "hsa_ext_image_destroy" at Slot::Image(7), fn(AgentHandle, Image) -> Status;
+        sampler_destroy = "hsa_ext_sampler_destroy" at Slot::Image(9), fn(AgentHandle, Sampler) -> Status;
     }
 }
 
@@ -209,10 +218,11 @@ mod tests {
                 Slot::Core(index) => ("CoreApiTable", index),
                 Slot::Amd(Some(index), _) => ("AmdExtTable", index),
                 Slot::Amd(None, _) => continue,
+                Slot::Image(index) => ("ImageExtTable", index),
             };
             text += &format!("static_assert(offsetof({table}, {name}_fn) == 16 + 8 * {index}, \"{name}\");\n");
         }
-        text += "static_assert(sizeof(CoreApiTable) == 1016 && sizeof(AmdExtTable) == 400, \"sizes\");\n";
+        text += "static_assert(sizeof(CoreApiTable) == 1016 && sizeof(AmdExtTable) == 400 && offsetof(HsaApiTable, image_ext_) == 40, \"sizes\");\n";
         let source = folder.join("places.cpp");
         std::fs::write(&source, text).expect("the source can be written");
         let compiled =

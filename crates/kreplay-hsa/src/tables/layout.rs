@@ -19,8 +19,10 @@ pub(crate) struct Root {
     version: Version,
     core: *mut Version,
     amd: *mut Version,
+    finalizer: *mut Version,
+    image: *mut Version,
 }
-const _: () = assert!(offset_of!(Root, core) == 16 && offset_of!(Root, amd) == 24);
+const _: () = assert!(offset_of!(Root, core) == 16 && offset_of!(Root, amd) == 24 && offset_of!(Root, image) == 40);
 
 /// The two layouts of the AMD extension's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ const AMD_ONE_BYTES: u32 = 400;
 pub(crate) struct RawTables {
     pub(super) core: *mut Version,
     pub(super) amd: *mut Version,
+    /// The image extension's; null where the runtime has none that is known. Its functions have never moved.
+    pub(super) image: *mut Version,
     pub(crate) layout: AmdLayout,
 }
 
@@ -59,7 +63,7 @@ pub(crate) unsafe fn open(root: *mut Root) -> Result<RawTables, TablesError> {
         return Err(TablesError::Unknown { table: "root", major, bytes });
     }
     // SAFETY: the root is at least as large as our declaration of it.
-    let (core, amd) = unsafe { ((*root).core, (*root).amd) };
+    let (core, amd, image) = unsafe { ((*root).core, (*root).amd, (*root).image) };
     if core.is_null() {
         return Err(TablesError::Missing { table: "core" });
     }
@@ -76,7 +80,10 @@ pub(crate) unsafe fn open(root: *mut Root) -> Result<RawTables, TablesError> {
         (2, _) => AmdLayout::Two,
         (major, bytes) => return Err(TablesError::Unknown { table: "AMD extension", major, bytes }),
     };
-    Ok(RawTables { core, amd, layout })
+    // A runtime without images has a table of version 0, or none.
+    // SAFETY: the table begins with its version.
+    let known = !image.is_null() && (1..=2).contains(&unsafe { (*image).major });
+    Ok(RawTables { core, amd, image: if known { image } else { std::ptr::null_mut() }, layout })
 }
 
 #[cfg(test)]
@@ -88,11 +95,31 @@ mod tests {
     }
 
     fn check(root: u32, core: u32, amd: (u32, u32)) -> Result<AmdLayout, TablesError> {
+        opened(root, core, amd, None).map(|tables| tables.layout)
+    }
+
+    /// The tables must not be read any more.
+    fn opened(root: u32, core: u32, amd: (u32, u32), image: Option<u32>) -> Result<RawTables, TablesError> {
         let mut core = version(core, 1016);
         let mut amd = version(amd.0, amd.1);
-        let mut root = Root { version: version(root, 48), core: &raw mut core, amd: &raw mut amd };
-        // SAFETY: all three live on this stack frame.
-        unsafe { open(&raw mut root) }.map(|tables| tables.layout)
+        let mut image = image.map(|major| version(major, 120));
+        let mut root = Root {
+            version: version(root, 48),
+            core: &raw mut core,
+            amd: &raw mut amd,
+            finalizer: std::ptr::null_mut(),
+            image: image.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
+        };
+        // SAFETY: all of them live on this stack frame.
+        unsafe { open(&raw mut root) }
+    }
+
+    #[test]
+    fn a_runtime_without_images_is_no_worse() {
+        for (image, known) in [(None, false), (Some(0), false), (Some(1), true), (Some(2), true), (Some(3), false)] {
+            let tables = opened(1, 1, (1, 400), image).expect("the other tables are known");
+            assert_eq!(!tables.image.is_null(), known, "{image:?}");
+        }
     }
 
     #[test]

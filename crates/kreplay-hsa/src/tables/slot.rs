@@ -11,6 +11,8 @@ pub(crate) enum Slot {
     Core(u16),
     /// In the AMD extension's table, by layout; `None` where it does not exist.
     Amd(Option<u16>, Option<u16>),
+    /// In the image extension's table, in every version.
+    Image(u16),
 }
 
 impl Slot {
@@ -18,6 +20,8 @@ impl Slot {
     fn place(self, tables: &RawTables) -> Option<*mut AtomicPtr<()>> {
         let (table, index): (*mut Version, u16) = match (self, tables.layout) {
             (Slot::Core(index), _) => (tables.core, index),
+            (Slot::Image(_), _) if tables.image.is_null() => return None,
+            (Slot::Image(index), _) => (tables.image, index),
             (Slot::Amd(index, _), AmdLayout::One) | (Slot::Amd(_, index), AmdLayout::Two) => (tables.amd, index?),
         };
         let offset = size_of::<Version>() + usize::from(index) * size_of::<*mut ()>();

@@ -1,0 +1,38 @@
+// What `newer.hip` gives a program: calls of newer runtimes than Debian's, as they go through the runtime's tables.
+#pragma once
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_image.h>
+
+#include <cstddef>
+#include <cstdint>
+
+struct NewerCalls {
+    // Addresses for mappings, of which no tool hears. Nothing can be reached there yet.
+    void* (*reserve)(size_t bytes);
+    // Memory to be mapped, all zeroes.
+    uint64_t (*create)(size_t bytes);
+    // `hsa_amd_vmem_map`.
+    hsa_status_t (*map)(void* address, size_t bytes, uint64_t handle);
+    // `hsa_amd_vmem_unmap`.
+    hsa_status_t (*unmap)(void* address, size_t bytes);
+    // `hsa_amd_vmem_set_access`, for the GPU.
+    hsa_status_t (*access)(void* address, size_t bytes, hsa_access_permission_t permission);
+    // Memory of the host that the GPU reaches, of which no tool hears; `munmap` ends it.
+    void* (*managed)(size_t bytes);
+    // `hsa_amd_svm_attributes_set`, without one.
+    hsa_status_t (*attributes)(void* address, size_t bytes);
+    // What an image or sampler is to kernels: words at its address, of which no tool hears.
+    uint64_t (*describe)(uint32_t word, size_t words);
+    // `hsa_ext_image_destroy`; the words are others then.
+    hsa_status_t (*image_destroy)(uint64_t image);
+    // `hsa_ext_sampler_destroy`, likewise.
+    hsa_status_t (*sampler_destroy)(uint64_t sampler);
+    // `hsa_ext_image_clear`, `_copy`, `_import` and `_export`: each puts this word into the image.
+    hsa_status_t (*image_clear)(uint64_t image, uint32_t word);
+    hsa_status_t (*image_copy)(uint64_t image, uint32_t word);
+    hsa_status_t (*image_import)(uint64_t image, uint32_t word);
+    hsa_status_t (*image_export)(uint64_t image, uint32_t word);
+};
+
+// The library's only symbol for programs: valid once the runtime was started.
+extern "C" const NewerCalls* newer_calls();

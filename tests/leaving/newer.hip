@@ -1,0 +1,211 @@
+// A tool of the runtime that makes Debian's look like a newer one with images to the tool that `NEWER_TOOL` names, and to
+// programs that ask for `newer_calls`. Mappings are those of the host, which the software GPU shares.
+#define AMD_INTERNAL_BUILD
+#include "newer.h"
+
+#include <dlfcn.h>
+#include <hsa/hsa_api_trace.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+// Functions of ROCr 5.2's extension table; those from this one on stand two places further in newer ones.
+constexpr size_t kOlder = 48, kMoved = 16, kNewer = 75, kPage = 4096;
+constexpr size_t kSvmSet = 46, kMap = 59, kUnmap = 60, kSetAccess = 61, kProperties = 66;
+
+struct Extension {
+    ApiTableVersion version;
+    void* functions[kNewer];
+};
+
+struct Access {
+    hsa_access_permission_t permission;
+    hsa_agent_t agent;
+};
+
+static CoreApiTable originals;
+static AmdExtTable original_extension;
+static Extension extension;
+static ImageExtTable images;
+static hsa_agent_t gpu;
+static hsa_amd_memory_pool_t pool;
+
+using Map = hsa_status_t (*)(void*, size_t, size_t, uint64_t, uint64_t);
+using Unmap = hsa_status_t (*)(void*, size_t);
+using SetAccess = hsa_status_t (*)(void*, size_t, const Access*, size_t);
+using SvmSet = hsa_status_t (*)(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t);
+
+static hsa_status_t placed(void* address, size_t bytes, int protection, int flags, int file, size_t offset) {
+    void* at = mmap(address, bytes, protection, flags | MAP_FIXED, file, off_t(offset));
+    return at == MAP_FAILED ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t real_map(void* address, size_t bytes, size_t offset, uint64_t handle, uint64_t) {
+    // Nobody may reach it before access is given.
+    return placed(address, bytes, PROT_NONE, MAP_SHARED, int(handle), offset);
+}
+
+static hsa_status_t real_unmap(void* address, size_t bytes) {
+    return placed(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static hsa_status_t real_set_access(void* address, size_t bytes, const Access* access, size_t count) {
+    if (count != 1) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    int protection = access->permission == HSA_ACCESS_PERMISSION_RW   ? PROT_READ | PROT_WRITE
+                     : access->permission == HSA_ACCESS_PERMISSION_RO ? PROT_READ
+                                                                      : PROT_NONE;
+    return mprotect(address, bytes, protection) == 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+static hsa_status_t real_properties(uint64_t, hsa_amd_memory_pool_t* found, uint32_t* kind) {
+    *found = pool;
+    *kind = 0;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t real_svm_set(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) { return HSA_STATUS_SUCCESS; }
+
+static hsa_status_t put(uint64_t image, uint32_t word) {
+    *reinterpret_cast<uint32_t*>(image) = word;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t real_image_destroy(hsa_agent_t, hsa_ext_image_t image) { return put(image.handle, 0xdead); }
+static hsa_status_t real_sampler_destroy(hsa_agent_t, hsa_ext_sampler_t sampler) { return put(sampler.handle, 0xdead); }
+static hsa_status_t real_clear(hsa_agent_t, hsa_ext_image_t image, const void* word, const hsa_ext_image_region_t*) {
+    return put(image.handle, *static_cast<const uint32_t*>(word));
+}
+static hsa_status_t real_copy(hsa_agent_t, hsa_ext_image_t from, const hsa_dim3_t*, hsa_ext_image_t to, const hsa_dim3_t*,
+                              const hsa_dim3_t*) {
+    return put(to.handle, uint32_t(from.handle));
+}
+static hsa_status_t real_import(hsa_agent_t, const void* from, size_t, size_t, hsa_ext_image_t to,
+                                const hsa_ext_image_region_t*) {
+    return put(to.handle, *static_cast<const uint32_t*>(from));
+}
+static hsa_status_t real_export(hsa_agent_t, hsa_ext_image_t from, void* to, size_t, size_t, const hsa_ext_image_region_t*) {
+    return put(uint64_t(to), uint32_t(from.handle));
+}
+
+static void* allocated(size_t bytes) {
+    void* memory = nullptr;
+    if (original_extension.hsa_amd_memory_pool_allocate_fn(pool, bytes, 0, &memory) != HSA_STATUS_SUCCESS) std::abort();
+    return memory;
+}
+
+static void look() {
+    auto visit = [](hsa_agent_t agent, void*) {
+        hsa_device_type_t kind;
+        hsa_status_t status = originals.hsa_agent_get_info_fn(agent, HSA_AGENT_INFO_DEVICE, &kind);
+        if (status == HSA_STATUS_SUCCESS && kind == HSA_DEVICE_TYPE_GPU) gpu = agent;
+        return status;
+    };
+    auto choose = [](hsa_amd_memory_pool_t one, void*) {
+        uint32_t flags = 0;
+        auto ask = original_extension.hsa_amd_memory_pool_get_info_fn;
+        hsa_status_t status = ask(one, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+        if (status == HSA_STATUS_SUCCESS && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) pool = one;
+        return HSA_STATUS_SUCCESS;
+    };
+    if (originals.hsa_iterate_agents_fn(visit, nullptr) != HSA_STATUS_SUCCESS) std::abort();
+    if (original_extension.hsa_amd_agent_iterate_memory_pools_fn(gpu, choose, nullptr) != HSA_STATUS_SUCCESS) std::abort();
+}
+
+template <class T>
+static T function(size_t index) {
+    return reinterpret_cast<T>(extension.functions[index]);
+}
+
+static const NewerCalls calls = {
+    [](size_t bytes) {
+        void* memory = allocated(bytes);
+        if (real_unmap(memory, bytes) != HSA_STATUS_SUCCESS) std::abort();
+        return memory;
+    },
+    [](size_t bytes) {
+        int file = memfd_create("memory", MFD_CLOEXEC);
+        if (file < 0 || ftruncate(file, off_t(bytes)) != 0) std::abort();
+        return uint64_t(file);
+    },
+    [](void* address, size_t bytes, uint64_t handle) { return function<Map>(kMap)(address, bytes, 0, handle, 0); },
+    [](void* address, size_t bytes) { return function<Unmap>(kUnmap)(address, bytes); },
+    [](void* address, size_t bytes, hsa_access_permission_t permission) {
+        Access access{permission, gpu};
+        return function<SetAccess>(kSetAccess)(address, bytes, &access, 1);
+    },
+    [](size_t bytes) {
+        void* memory = allocated(bytes);
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        if (placed(memory, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != HSA_STATUS_SUCCESS) std::abort();
+        return memory;
+    },
+    [](void* address, size_t bytes) { return function<SvmSet>(kSvmSet)(address, bytes, nullptr, 0); },
+    [](uint32_t word, size_t words) {
+        auto described = static_cast<uint32_t*>(allocated((words * 4 + kPage - 1) / kPage * kPage));
+        for (size_t i = 0; i < words; i++) described[i] = word;
+        return uint64_t(described);
+    },
+    [](uint64_t image) { return images.hsa_ext_image_destroy_fn(gpu, hsa_ext_image_t{image}); },
+    [](uint64_t sampler) { return images.hsa_ext_sampler_destroy_fn(gpu, hsa_ext_sampler_t{sampler}); },
+    [](uint64_t image, uint32_t word) {
+        return images.hsa_ext_image_clear_fn(gpu, hsa_ext_image_t{image}, &word, nullptr);
+    },
+    [](uint64_t image, uint32_t word) {
+        return images.hsa_ext_image_copy_fn(gpu, hsa_ext_image_t{word}, nullptr, hsa_ext_image_t{image}, nullptr, nullptr);
+    },
+    [](uint64_t image, uint32_t word) {
+        return images.hsa_ext_image_import_fn(gpu, &word, 0, 0, hsa_ext_image_t{image}, nullptr);
+    },
+    [](uint64_t image, uint32_t word) {
+        void* to = reinterpret_cast<void*>(image);
+        return images.hsa_ext_image_export_fn(gpu, hsa_ext_image_t{word}, to, 0, 0, nullptr);
+    },
+};
+
+extern "C" const NewerCalls* newer_calls() {
+    if (gpu.handle == 0) look();
+    return &calls;
+}
+
+static void* tool(const char* function) {
+    const char* name = std::getenv("NEWER_TOOL");
+    void* library = name ? dlopen(name, RTLD_NOW) : nullptr;
+    return library ? dlsym(library, function) : nullptr;
+}
+
+extern "C" bool OnLoad(HsaApiTable* table, uint64_t version, uint64_t failed, const char* const* names) {
+    originals = *table->core_;
+    original_extension = *table->amd_ext_;
+    void** older = reinterpret_cast<void**>(&table->amd_ext_->version + 1);
+    extension.version = {2, sizeof extension, 0, 0};
+    for (size_t i = 0; i < kOlder; i++) extension.functions[i < kMoved ? i : i + 2] = older[i];
+    extension.functions[kSvmSet] = reinterpret_cast<void*>(real_svm_set);
+    extension.functions[kMap] = reinterpret_cast<void*>(real_map);
+    extension.functions[kUnmap] = reinterpret_cast<void*>(real_unmap);
+    extension.functions[kSetAccess] = reinterpret_cast<void*>(real_set_access);
+    extension.functions[kProperties] = reinterpret_cast<void*>(real_properties);
+    images.version = {2, sizeof images, 0, 0};
+    images.hsa_ext_image_destroy_fn = real_image_destroy;
+    images.hsa_ext_sampler_destroy_fn = real_sampler_destroy;
+    images.hsa_ext_image_clear_fn = real_clear;
+    images.hsa_ext_image_copy_fn = real_copy;
+    images.hsa_ext_image_import_fn = real_import;
+    images.hsa_ext_image_export_fn = real_export;
+    auto load = reinterpret_cast<bool (*)(HsaApiTable*, uint64_t, uint64_t, const char* const*)>(tool("OnLoad"));
+    if (!load) return true;
+    HsaApiTable shown = *table;
+    shown.amd_ext_ = reinterpret_cast<AmdExtTable*>(&extension);
+    shown.image_ext_ = &images;
+    if (!load(&shown, version, failed, names)) return false;
+    // What the tool has put in stands in the runtime's own table too.
+    for (size_t i = 0; i < kOlder; i++) {
+        if (i + 2 != kSvmSet) older[i] = extension.functions[i < kMoved ? i : i + 2];
+    }
+    return true;
+}
+
+extern "C" void OnUnload() {
+    if (auto unload = reinterpret_cast<void (*)()>(tool("OnUnload"))) unload();
+}

@@ -1,0 +1,63 @@
+//! What an address or a handle means changes while a batch window is open: it ends before, and is replayed with what its launches
+//! found. Debian's runtime has neither such mappings nor images; a library between it and kreplay has them, on the host's memory,
+//! which the software GPU shares. Nothing can be reached where nothing is mapped: a replay that tries to ends the program.
+#![forbid(unsafe_code)]
+
+use kreplay_protocol::Outcome;
+use kreplay_tests::{Profile, build, build_library, missing, part, plain, run, skipped};
+
+/// Runs a case, whose windows are closed by these; each of its dispatches is replayed, and nothing differs.
+fn case(name: &str, closings: &[&str]) {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    let (executable, library) = (build(&part("mappings"), "-O2"), build_library(&part("newer"), "-O2"));
+    let library = library.to_str().expect("a path in UTF-8");
+    let expected = run(plain(&executable).args([library, name]));
+    assert_eq!(expected.code(), 0, "{name}: {expected:#?}");
+    let profiled = Profile::new().passes(3).window("batch").run(&executable, [library, name]);
+    assert_eq!(profiled.ended.code(), 0, "{name}: {:#?}", profiled.ended);
+    assert_eq!(profiled.ended.stdout, expected.stdout, "{name}: {:#?}", profiled.ended);
+    let rows = profiled.dispatches();
+    let well = rows.iter().all(|row| row.outcome == Outcome::Replayed && row.divergence.is_none());
+    assert!(well && !rows.is_empty(), "{name}: {rows:#?}\n{:#?}", profiled.ended);
+    assert_eq!(profiled.closings(), closings, "{name}");
+}
+
+#[test]
+fn an_address_that_is_mapped_anew() {
+    case("remapped", &["freed", "freed", "freed"]);
+    // Access that is given to a mapping that came within the window changes what the window knows of it.
+    case("within", &["unrecordable", "freed", "freed", "freed"]);
+}
+
+/// A mapping that the GPU may not reach is in no window either.
+#[test]
+fn access_to_a_mapping() {
+    case("access", &["unrecordable", "unrecordable", "freed"]);
+}
+
+#[test]
+fn attributes_of_memory() {
+    case("attributes", &["unrecordable", "freed"]);
+}
+
+/// It goes without a call, so until then each launch has a window of its own.
+#[test]
+fn managed_memory_that_is_unmapped() {
+    case("managed", &["done", "exit"]);
+}
+
+#[test]
+fn images_and_samplers_that_are_destroyed() {
+    for name in ["image", "sampler"] {
+        case(name, &["freed", "exit"]);
+    }
+}
+
+#[test]
+fn images_that_calls_write() {
+    for name in ["clear", "copy", "import", "export"] {
+        case(name, &["unrecordable", "exit"]);
+    }
+}
