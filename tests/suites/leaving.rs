@@ -41,6 +41,21 @@ fn the_last_window_closes_before_libraries_take_their_kernels_away() {
 }
 
 #[test]
+fn a_window_is_not_replayed_when_a_library_that_is_closed_frees_what_it_uses() {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    let (executable, library) = (build(&part("main"), "-O2"), build_library(&part("holder"), "-O2"));
+    let arguments = [library.to_str().expect("a path in UTF-8"), "holder"];
+    let expected = run(plain(&executable).args(arguments));
+    assert_eq!(expected.code(), 0, "{expected:#?}");
+    let profiled = batches().run(&executable, arguments);
+    assert_eq!(profiled.ended.stdout, expected.stdout, "{:#?}", profiled.ended);
+    let outcomes: Vec<bool> = profiled.dispatches().iter().map(|row| row.outcome == Outcome::Replayed).collect();
+    assert_eq!((profiled.ended.code(), outcomes), (0, vec![false, true]), "{:#?}", profiled.ended);
+}
+
+#[test]
 fn a_runtime_that_is_shut_down_with_a_window_open_closes_it() {
     for way in ["shut-down", "drop"] {
         let profiled = batches().run(&binary("leaving"), [way]);

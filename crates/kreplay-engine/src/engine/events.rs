@@ -60,8 +60,8 @@ impl<A: Agent> Engine<A> {
         self.retire(base)
     }
 
-    /// Whether recorded work may use the region with this base.
-    fn is_used(&self, base: u64) -> bool {
+    /// Whether recorded work may use the region with this base, so that a window ends when it is retired.
+    pub fn is_used(&self, base: u64) -> bool {
         let used = lock(&self.inventory).use_in_batch(base);
         match used {
             UseInBatch::None => false,

@@ -59,7 +59,12 @@ impl Backend {
             .units()
             .iter()
             .enumerate()
-            .filter_map(|(index, unit)| unit.engine.region_retire(base).map(|retired| (index, retired)))
+            .filter_map(|(index, unit)| {
+                if unit.engine.is_used(base) {
+                    self.spare_the_loader(unit);
+                }
+                unit.engine.region_retire(base).map(|retired| (index, retired))
+            })
             .collect();
         Some(Leaving { allocation, retired })
     }
