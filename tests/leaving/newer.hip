@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// Functions of ROCr 5.2's extension table; those from this one on stand two places further in newer ones.
-constexpr size_t kOlder = 48, kMoved = 16, kNewer = 75, kPage = 4096;
+// Functions of ROCr 5.2's extension table but for the last; those from this one on stand two places further in newer ones.
+constexpr size_t kOlder = 47, kMoved = 16, kNewer = 75, kPage = 4096;
 constexpr size_t kSvmSet = 46, kMap = 59, kUnmap = 60, kSetAccess = 61, kProperties = 66;
 
 struct Extension {
