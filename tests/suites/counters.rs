@@ -91,7 +91,7 @@ fn every_counter_at_once_takes_several_passes_and_is_right() {
         ],
     );
     let passes: std::collections::BTreeSet<u64> = add.values().map(|(_, pass)| *pass).collect();
-    assert!(passes.len() >= 4, "SQ alone needs four passes: {passes:?}");
+    assert!(passes.len() >= 5, "SQ alone needs five passes: {passes:?}");
     // Every word goes through LDS once, between two halves of every wave's work.
     let transpose = of(&kernels, "transpose");
     assert_values(transpose, &launch);
@@ -122,11 +122,31 @@ fn every_counter_at_once_takes_several_passes_and_is_right() {
 }
 
 #[test]
+fn matrix_instructions_are_counted_by_what_they_multiply() {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    let names = ["SQ_INSTS_MFMA", "SQ_INSTS_VALU_MFMA_F16", "SQ_INSTS_VALU_MFMA_F32"];
+    let operations = ["SQ_INSTS_VALU_MFMA_MOPS_F16", "SQ_INSTS_VALU_MFMA_MOPS_F32"];
+    let (_profiled, kernels) = counted("matrix", &[&names[..], &operations].concat().join(","));
+    // Products of 64 × 32 and 32 × 96 elements, whatever they are cut into.
+    let all = 2.0 * 64.0 * 96.0 * 32.0 / 512.0;
+    for (kernel, halves, singles) in
+        [("singles_32", 0.0, 6.0 * 16.0), ("singles_16", 0.0, 24.0 * 8.0), ("halves_32", 6.0 * 4.0, 0.0)]
+    {
+        let share = |insts: f64| if insts == 0.0 { 0.0 } else { all };
+        let expected = names.iter().zip([halves + singles, halves, singles]);
+        let expected = expected.chain(operations.iter().zip([share(halves), share(singles)]));
+        assert_values(of(&kernels, kernel), &expected.map(|(name, value)| (*name, value)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn the_plan_tells_the_passes_that_the_run_takes() {
     if let Some(why) = missing() {
         return skipped(&why);
     }
-    for (set, passes) in [("basic", 1), ("memory", 2), ("all", 4)] {
+    for (set, passes) in [("basic", 1), ("memory", 2), ("all", 5)] {
         let plan = run(Command::new(binary("kreplay")).args(["plan", "--device", "soft", "-c", set]));
         assert_eq!(plan.code(), 0, "{plan:#?}");
         // What longer windows would do differently comes behind.

@@ -150,6 +150,47 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// Matrix instructions by what the elements of their factors are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixStats {
+    /// 8-bit integers.
+    pub i8: MatrixCount,
+    /// 16-bit floats.
+    pub f16: MatrixCount,
+    /// bfloat16.
+    pub bf16: MatrixCount,
+    /// 32-bit floats.
+    pub f32: MatrixCount,
+    /// 64-bit floats.
+    pub f64: MatrixCount,
+}
+
+/// Matrix instructions of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixCount {
+    /// How many.
+    pub insts: u64,
+    /// Additions and multiplications in them.
+    pub operations: u64,
+}
+
+impl MatrixStats {
+    /// Of every kind.
+    pub fn insts(&self) -> u64 {
+        let Self { i8, f16, bf16, f32, f64 } = self;
+        [i8, f16, bf16, f32, f64].map(|count| count.insts).iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { i8, f16, bf16, f32, f64 } = self;
+        let theirs = [other.i8, other.f16, other.bf16, other.f32, other.f64];
+        for (count, more) in [i8, f16, bf16, f32, f64].into_iter().zip(theirs) {
+            count.insts += more.insts;
+            count.operations += more.operations;
+        }
+    }
+}
+
 /// What one dispatch did, counted exactly. All counts are per wave unless a field says otherwise; the counters of
 /// `pmc` are sums and ratios of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +223,8 @@ pub struct ExecStats {
     pub insts_branch: u64,
     /// Messages (`s_sendmsg`).
     pub insts_sendmsg: u64,
+    /// Matrix instructions, which are vector ALU instructions too.
+    pub matrix: MatrixStats,
     /// Barriers reached.
     pub barriers: u64,
     /// Active lanes summed over VALU instructions (per thread).

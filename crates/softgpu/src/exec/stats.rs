@@ -1,5 +1,6 @@
 //! Counting what a dispatch does.
 
+use super::vector::matrix::{Element, Shape};
 use crate::contract::ExecStats;
 use crate::isa::table::{sopk, sopp};
 use crate::isa::{Family, Inst, Segment};
@@ -9,6 +10,8 @@ use crate::isa::{Family, Inst, Segment};
 #[repr(u8)]
 pub(super) enum Class {
     Valu,
+    /// A vector ALU instruction too.
+    Matrix,
     Salu,
     Smem,
     VmemRead,
@@ -47,6 +50,7 @@ impl Class {
                 _ => Class::Other,
             },
             Family::Smem => Class::Smem,
+            Family::Vop3p if Shape::of(inst).is_some() => Class::Matrix,
             Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => Class::Valu,
             Family::Ds => Class::Lds,
             Family::Flat => match (inst.segment == Segment::Flat, inst.op, inst.row.dst) {
@@ -76,13 +80,27 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// One more matrix instruction.
+    pub(super) fn matrix(&mut self, shape: &Shape) {
+        let matrix = &mut self.sums.matrix;
+        let count = match shape.element {
+            Element::Byte => &mut matrix.i8,
+            Element::Half => &mut matrix.f16,
+            Element::Brain => &mut matrix.bf16,
+            Element::Single => &mut matrix.f32,
+            Element::Double => &mut matrix.f64,
+        };
+        count.insts += 1;
+        count.operations += shape.operations();
+    }
+
     /// The sums with the numbers of instructions filled in.
     pub(super) fn total(&self) -> ExecStats {
         let n = |class: Class| self.classes[class as usize];
         let insts = self.classes.iter().sum();
         ExecStats {
             insts,
-            insts_valu: n(Class::Valu),
+            insts_valu: n(Class::Valu) + n(Class::Matrix),
             insts_salu: n(Class::Salu),
             insts_smem: n(Class::Smem),
             insts_vmem_rd: n(Class::VmemRead) + n(Class::FlatRead),
@@ -102,8 +120,9 @@ impl Counts {
 pub(super) fn add(to: &mut ExecStats, from: &ExecStats) {
     macro_rules! fields {
         ($($field:ident)*) => {{
-            let ExecStats { $($field),* } = *from;
+            let ExecStats { matrix, $($field),* } = *from;
             $(to.$field += $field;)*
+            to.matrix.add(&matrix);
         }};
     }
     fields!(workgroups waves workitems insts insts_valu insts_salu insts_smem insts_vmem_rd insts_vmem_wr insts_flat

@@ -4,6 +4,7 @@ use super::code::{CodeView, PAGE, Page, Slot};
 use super::launch::Launch;
 use super::memory::MapCache;
 use super::stats::{Class, Counts};
+use super::vector::matrix::Shape;
 use super::vmem::{Conflicts, Lines};
 use super::wave::{State, Wave};
 use super::{scalar, vector, vmem};
@@ -119,6 +120,9 @@ fn execute(cx: &mut Cx<'_>, wave: &mut Wave, slot: &Slot) -> Result<Next, Stop> 
         cx.counts.sums.valu_lanes += u64::from(wave.exec.count_ones());
         return vector::execute(wave, slot).map(|()| Next::Go);
     }
+    if slot.class == Class::Matrix {
+        return matrix(cx, wave, slot).map(|()| Next::Go);
+    }
     match inst.family {
         Family::Sop2 => scalar::sop2(wave, inst)?,
         Family::Sop1 => scalar::sop1(wave, inst)?,
@@ -132,6 +136,17 @@ fn execute(cx: &mut Cx<'_>, wave: &mut Wave, slot: &Slot) -> Result<Next, Stop> 
         Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => {}
     }
     Ok(Next::Go)
+}
+
+fn matrix(cx: &mut Cx<'_>, wave: &mut Wave, slot: &Slot) -> Result<(), Stop> {
+    let shape = Shape::of(&slot.inst).ok_or(Stop::Unsupported(""))?;
+    if wave.gpr_index != 0 {
+        return Err(Stop::Unsupported("in index register mode"));
+    }
+    vector::matrix::execute(wave, slot, &shape)?;
+    cx.counts.sums.valu_lanes += u64::from(wave.exec.count_ones());
+    cx.counts.matrix(&shape);
+    Ok(())
 }
 
 #[cold]

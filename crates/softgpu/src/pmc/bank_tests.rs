@@ -3,7 +3,7 @@
 use super::super::block::{BLOCKS, Block, BlockId};
 use super::super::event::{Spread, find};
 use super::*;
-use crate::contract::Mapping;
+use crate::contract::{Mapping, MatrixCount, MatrixStats};
 
 /// Memory that is one buffer.
 struct Buffer {
@@ -64,6 +64,13 @@ fn stats(scale: u64) -> ExecStats {
         insts_atomic: 17 * scale,
         insts_branch: 19 * scale,
         insts_sendmsg: 2 * scale,
+        matrix: MatrixStats {
+            i8: MatrixCount { insts: 3 * scale, operations: 3 * 2048 * scale },
+            f16: MatrixCount { insts: 5 * scale, operations: 5 * 16384 * scale },
+            bf16: MatrixCount { insts: 8 * scale, operations: 8 * 4096 * scale },
+            f32: MatrixCount { insts: 9 * scale, operations: 9 * 4096 * scale },
+            f64: MatrixCount { insts: 4 * scale, operations: 4 * 512 * scale },
+        },
         barriers: 7 * scale,
         valu_lanes: 25_000 * scale,
         global_read_bytes: 12_345 * scale,

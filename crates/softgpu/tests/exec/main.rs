@@ -6,6 +6,7 @@
 #![allow(unreachable_pub)] // a test is a crate of its own; nothing in it can be reached from outside
 
 mod basic;
+mod matrix;
 mod mode;
 mod numeric;
 mod speed;

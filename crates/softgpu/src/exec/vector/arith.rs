@@ -79,7 +79,7 @@ pub(super) fn mad32(w: &mut Wave, s: &Slot, third: Option<Lanes>) -> Done {
 }
 
 /// Fused multiply-add of singles over all lanes, on a host whose baseline may lack the instruction.
-fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) {
+pub(super) fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
@@ -101,7 +101,7 @@ fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) {
 }
 
 /// Fused multiply-add of doubles over all lanes.
-fn fma_lanes64(a: &[u64; LANES], b: &[u64; LANES], c: &[u64; LANES], out: &mut [u64; LANES]) {
+pub(super) fn fma_lanes64(a: &[u64; LANES], b: &[u64; LANES], c: &[u64; LANES], out: &mut [u64; LANES]) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]

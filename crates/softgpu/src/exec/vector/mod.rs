@@ -11,6 +11,7 @@ mod compare;
 mod cross;
 mod float;
 mod lanes;
+pub(super) mod matrix;
 mod packed;
 mod source;
 mod vop1;

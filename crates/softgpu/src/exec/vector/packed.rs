@@ -44,7 +44,7 @@ pub(super) fn execute(w: &mut Wave, s: &Slot) -> Done {
         V_FMA_MIX_F32 | V_FMA_MIXLO_F16 | V_FMA_MIXHI_F16 => mixed(w, s),
         V_DOT2_F32_F16 | V_DOT2_I32_I16 | V_DOT2_U32_U16 | V_DOT4_I32_I8 | V_DOT4_U32_U8 | V_DOT8_I32_I4
         | V_DOT8_U32_U4 => dot(w, s),
-        _ => Err(Stop::Unsupported("matrix instructions are not supported yet")),
+        _ => Err(Stop::Unsupported("")),
     }
 }
 

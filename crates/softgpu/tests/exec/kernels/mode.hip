@@ -68,10 +68,3 @@ extern "C" __global__ void registers(int *out) {
     out[3 * i + 1] = r1;
     out[3 * i + 2] = r2;
 }
-
-typedef float floats4 __attribute__((ext_vector_type(4)));
-
-extern "C" __global__ void matrix(floats4 *out) {
-    floats4 c = {0, 0, 0, 0};
-    out[ITEM] = __builtin_amdgcn_mfma_f32_4x4x1f32(1.0f, 2.0f, c, 0, 0, 0);
-}
