@@ -1,4 +1,4 @@
-"""What a pass costs by what it counts, by CUPTI alone: where the planner's prices come from."""
+"""What counting costs by what is counted, by CUPTI alone: where the planner's prices come from."""
 import re
 
 from measure import BUILD, NINE_PASSES, backwards, result, run
@@ -9,6 +9,7 @@ LISTS = [(metric, metric) for metric in (
 # As kreplay programs them.
 LISTS.append(("nine-pass metrics, backwards", backwards(NINE_PASSES)))
 LAUNCHES = (1, 300)
+SAMPLED = ("sm__cycles_active.sum,sm__inst_executed.sum", "sm__cycles_active.sum,dram__bytes_read.sum,lts__t_sectors.sum")
 
 
 def sessions(text):
@@ -21,8 +22,7 @@ def sessions(text):
         yield float(first[1]) if first else None, windows
 
 
-def prices():
-    """25 s at most: 7 × 1.5 processes and sessions, 10 the windows of nine passes, which read the multiprocessors in each launch."""
+def ranges():
     for name, metrics in LISTS:
         # The first session of a process is left out: it loads what the others find.
         text, code, _ = run([BUILD / "prices", metrics, LAUNCHES[0], *LAUNCHES], 60)
@@ -36,3 +36,19 @@ def prices():
                 result("prices", "cupti", case, metric, "ms", [one[at] for one in passes])
         if len(found) != len(LAUNCHES):
             result("prices", "cupti", name, "start_ms", "ms", [])
+
+
+def sampling():
+    text, _, _ = run([BUILD / "sampling_prices", *SAMPLED], 60)
+    rounds = re.findall(r"round (\d+) group (\d+): switch ([\d.]+) start ([\d.]+) stop ([\d.]+) ms", text)
+    for group, metrics in enumerate(SAMPLED):
+        # The first round is left out.
+        found = [one[2:] for one in rounds if int(one[0]) > 0 and int(one[1]) == group]
+        for at, metric in enumerate(("switch_ms", "start_ms", "stop_ms")):
+            result("prices", "cupti_sampling", metrics, metric, "ms", [float(one[at]) for one in found])
+
+
+def prices():
+    """25 s at most: 8 × 1.5 processes and sessions, 10 windows of nine passes that read the multiprocessors, 1 sampling."""
+    ranges()
+    sampling()

@@ -16,8 +16,8 @@ use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Programming another group for sampling: the old one is disabled, the new one enabled (an H200's, as all of these, by
-/// probes; `inline` of `bench/peers` measures what a dispatch costs).
+/// Programming another group for sampling: the old one is disabled, the new one enabled (an H200's, as all of these;
+/// `prices` of `bench/peers` measures it and a session, `inline` a dispatch).
 const SWITCH: Duration = Duration::from_millis(120);
 /// Starting and stopping.
 const SESSION: Duration = Duration::from_micros(2_100);
