@@ -53,7 +53,7 @@ def kernel_pass():
 
 def batch_pass():
     """58 s: nine passes (6 + 17) kreplay + 2 × 11 CUPTI; memory (2 + 2.5) × 2 kreplay + 2.5 CUPTI."""
-    for metrics, name, times in ((NINE_PASSES, "nine-pass metrics", 1), (MEMORY, "memory metrics", 2)):
+    for metrics, name, times in ((NINE_PASSES, "nine-pass metrics", 1), (MEMORY, "L2 and DRAM counters", 2)):
         case = f"batch window, 64 MiB resident, 1 MiB written, 1000 launches, {name}"
         each = [slope(whole(["--window", "batch", "-c", metrics], in_place(64, 1024)), 500, 1500) for _ in range(times)]
         found = dispatches()

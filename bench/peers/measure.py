@@ -20,7 +20,7 @@ NINE_PASSES = (
     "sm__inst_executed_pipe_tensor.sum,sm__inst_executed_pipe_xu.sum,"
     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active,sm__throughput.avg.pct_of_peak_sustained_elapsed"
 )
-MEMORY = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors.sum,gpu__time_duration.sum"
+MEMORY = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors.sum"
 NCU = ["ncu", "--cache-control", "none", "--clock-control", "none", "-f"]
 # What is kept of a long output in the raw log.
 HEAD, TAIL = 2500, 1500
