@@ -1,7 +1,7 @@
 """The memory engine alone, without counters: by footprint, by write set, beside the peers."""
 import re
 
-from measure import BUILD, dispatches, in_place, kreplay, loop, result, run, slope, whole
+from measure import BUILD, NCU, NINE_PASSES, dispatches, in_place, kreplay, loop, report, result, run, slope, whole
 
 PASSES = 5
 OURS = (("kreplay safe", ["--shadow", "safe"]), ("kreplay trusted", ["--shadow", "trusted"]))
@@ -63,3 +63,20 @@ def amplification():
         ratios = [d["restored_bytes"] / (written * 1024 * (d["passes"] - 1)) for d in dispatches() if d["outcome"] == "replayed"]
         result("amplification", "kreplay", case, "restored_per_written", "ratio", ratios)
         result("amplification", "full copy", case, "restored_per_written", "ratio", [(1024 * 1024 + written) / written])
+
+
+def replayer():
+    """12 s: what ncu says of its own replay, beside ours."""
+    for written in (1024, 16384):
+        case = f"1024 MiB resident, {written >> 10} MiB written"
+        program = in_place(1024, written)(2)
+        names = ("profiler__replayer_bytes_mem_accessible.sum", "profiler__replayer_bytes_mem_backed_up.sum")
+        text, _, _ = run([*NCU, "-k", "regex:step", "--launch-skip", 1, "--print-units", "base", "--metrics", ",".join([*names, NINE_PASSES]), *program], 60)
+        for name, metric in zip(names, ("footprint_bytes", "snapshot_bytes")):
+            found = re.search(rf"{name}\s+\S*\s+([\d,]+)", text)
+            result("replayer", "ncu", case, metric, "B", [float(found[1].replace(",", ""))] if found else [])
+        kreplay(["--window", "kernel", "--set", "none", "--passes", PASSES, "--kernel", r"\bstep\b"], program)
+        windows = report().get("run", {}).get("windows", [])[-1:]
+        result("replayer", "kreplay", case, "footprint_bytes", "B", [window["footprint_bytes"] for window in windows])
+        result("replayer", "kreplay", case, "snapshot_bytes", "B", [window["captured_bytes"] for window in windows])
+        result("replayer", "kreplay", case, "write_set_bytes", "B", [window["write_set_bytes"] for window in windows])

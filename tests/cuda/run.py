@@ -18,6 +18,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     inference   40 s   CUDA graphs under PyTorch
     python     120 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
     permission  10 s   an ordinary user, who may not count
+    together    10 s   two programs that are profiled at the same time on one GPU
     devices     10 s   two GPUs of one host (skipped where there is one)
 
 KREPLAY names the command, BUILD a folder for builds (default /tmp/kreplay-cuda-tests), JOBS how many uncounted runs go on
@@ -51,7 +52,7 @@ SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools pool_reuse gone host_memory graphs printing fault filters silent"
+    "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory graphs printing fault filters silent"
 ).split()
 OTHERS = "spinning dying lasting two_devices".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.
@@ -131,10 +132,14 @@ def build():
     BUILD.mkdir(parents=True, exist_ok=True)
 
     def one(name):
-        source, made = HERE / f"{name}.cu", BUILD / name
+        source, made = HERE / f"{name.removesuffix('.so')}.cu", BUILD / name
+        if name == "unloading.so":
+            source = HERE / "unloaded.cu"
         if made.exists() and made.stat().st_mtime > max(source.stat().st_mtime, (HERE / "check.cuh").stat().st_mtime):
             return
         extra = ["-rdc=true", "-lcudadevrt"] if name == "dynamic_parallelism" else []
+        if name.endswith(".so"):
+            extra = ["-shared", "-Xcompiler", "-fPIC"]
         code, out, error, seconds = execute(
             ["nvcc", "-O2", "-arch=native", "-std=c++17", *extra, "-o", made, source, "-lcuda"], 300
         )
@@ -142,7 +147,7 @@ def build():
             say(False, f"build {name}", seconds, (out + error)[-300:])
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 4) as pool:
-        list(pool.map(one, PROGRAMS + OTHERS))
+        list(pool.map(one, PROGRAMS + OTHERS + ["unloading.so"]))
 
 
 def right(run, program, counted, skipped_warps=False):
@@ -426,6 +431,22 @@ def permission():
     say(code == 0 and "in_place: right" in out and told and bool(names), "permission times without counters, and the remedy", seconds, text)
 
 
+def together():
+    for options in (["--set", "none", "--passes", "3"], ["-c", METRICS], ["--set", "basic"]):
+        programs = ("streams", "threads")
+
+        def one(program):
+            # The second one to come waits for its turn, or counts by ranges.
+            name = f"together {program} {options[-1]}"
+            return name, program, Run(name, options, [BUILD / program], limit=120)
+
+        with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
+            for name, program, run in list(pool.map(one, programs)):
+                values = sum(bool(d["counters"]) for d in run.dispatches)
+                wrong = right(run, program, False)
+                say(not wrong, name, run.seconds, f"{run.detail()} values={values}; " + "; ".join(wrong))
+
+
 def devices():
     count = execute(["nvidia-smi", "-L"], 30)[1].count("GPU ")
     if count < 2:
@@ -443,7 +464,8 @@ def devices():
 
 
 PARTS = {"build": build, "uncounted": uncounted, "counted": counted, "filters": filters, "restore": restore, "frees": frees, "flush": flush,
-         "faults": faults, "graphs": graphs, "inference": graph_inference, "python": python_programs, "permission": permission, "devices": devices}
+         "faults": faults, "graphs": graphs, "inference": graph_inference, "python": python_programs, "permission": permission, "together": together,
+         "devices": devices}
 
 
 def main():
