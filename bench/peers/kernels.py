@@ -129,14 +129,16 @@ def large():
 
 
 def inline():
-    """7 s: one group that samples in line, no replay: what it adds to a kernel."""
-    options = ["-c", "sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum"]
+    """14 s: one group that samples in line, no replay: what it adds to a kernel."""
     program = in_place(64, 1024)
     plain = slope(lambda count: loop(run(program(count))[0]), 500, 2500)
-    for fence in ("on", "off"):
-        case = f"one sampling group, --fence {fence}"
+    for metrics, options, case in (
+        ("sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum", ["--fence", "on"], "one sampling group, --fence on"),
+        (MEMORY, ["--fence", "on"], "one sampling group of L2 and DRAM counters, --fence on"),
+        ("sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum", ["--fence", "off"], "one sampling group, --fence off"),
+    ):
         # Kernels are counted as the program launches them: what they cost is in its loop.
-        each = [slope(lambda count: loop(kreplay([*options, "--fence", fence], program(count))[0]), 500, 2500)]
+        each = [slope(lambda count: loop(kreplay(["-c", metrics, *options], program(count))[0]), 500, 2500) for _ in range(2)]
         found = dispatches()
         passes = max((dispatch["passes"] for dispatch in replayed(found)), default=0)
         added = [(value - plain) * 1e3 for value in each if value is not None and plain is not None]

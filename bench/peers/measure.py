@@ -71,9 +71,16 @@ def run(command, limit=120):
         os.killpg(child.pid, signal.SIGKILL)
         text, code = child.communicate()[0] + f"\nTIME LIMIT {limit} s", 124
     seconds = time.monotonic() - start
+    begun = re.search(r"^begun ([\d.]+)$", text, re.MULTILINE)
+    state["since_begun"] = time.time() - float(begun[1]) if begun else None
     kept = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n[… {len(text) - HEAD - TAIL} characters left out …]\n{text[-TAIL:]}"
     state["raw"].write(shown(f"$ {' '.join(command)}\n{kept}\n[exit {code}, {seconds:.3f} s]\n\n"))
     return text, code, seconds
+
+
+def since_begun():
+    """The last command's seconds from what its program said had begun to its end; None where it said nothing."""
+    return state["since_begun"]
 
 
 def result(bench, subject, case, metric, unit, values):

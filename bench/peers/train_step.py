@@ -1,6 +1,6 @@
 """The training workload of the peer benchmarks: `python train_step.py WIDTH STEPS`.
 
-Prints the last losses with nine digits, so that a profiled run can be compared with an unprofiled one bit for bit.
+Prints the last losses with nine digits, so that a profiled run can be compared with an unprofiled one bit for bit, and when the first step began, in seconds since 1970.
 """
 import sys
 import time
@@ -16,6 +16,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
 x, y = torch.randn(256, width, device="cuda"), torch.randn(256, width, device="cuda")
 torch.cuda.synchronize()
 start, losses = time.time(), []
+print(f"begun {start:.3f}", flush=True)
 for _ in range(steps):
     optimizer.zero_grad()
     loss = ((model(x) - y) ** 2).mean()

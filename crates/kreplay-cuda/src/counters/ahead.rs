@@ -4,6 +4,7 @@
 
 use super::beside::side_by_side;
 use super::planner::{Planner, may_take_several, turned};
+use super::samples::markers;
 use super::sampling::formula::{Formula, MARKERS};
 use super::sampling::group::{Asked, terms};
 use std::sync::Arc;
@@ -30,14 +31,15 @@ impl Planner<'_> {
         }
         let offered: Vec<Asked> =
             metrics.iter().filter_map(|metric| Some((Arc::clone(metric), Formula::of(metric)?))).collect();
-        let single = |asked: &Asked| terms(std::slice::from_ref(asked), MARKERS[0]);
+        let marked = |asked: &[Asked]| terms(asked, markers(asked).next().unwrap_or(MARKERS[0]));
+        let single = |asked: &Asked| marked(std::slice::from_ref(asked));
         // Everything together takes longest.
         let mut questions = vec![Question::Ranges(metrics.to_vec()), Question::Ranges(turned(metrics))];
         let alone = metrics.iter().filter(|metric| may_take_several(metric));
         questions.extend(alone.map(|metric| Question::Ranges(vec![Arc::clone(metric)])));
         if !offered.is_empty() {
             questions.push(Question::Ranges(without(metrics, &offered)));
-            questions.push(Question::Samples(terms(&offered, MARKERS[0])));
+            questions.push(Question::Samples(marked(&offered)));
         }
         questions.extend(offered.iter().map(|asked| Question::Samples(single(asked))));
         self.ask(questions);

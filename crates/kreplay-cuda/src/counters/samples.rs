@@ -4,7 +4,7 @@ use super::ahead::without;
 use super::beside::side_by_side;
 use super::planner::Planner;
 use super::sampling::SampleGroup;
-use super::sampling::formula::{Formula, MARKERS};
+use super::sampling::formula::{FAR_MARKER, Formula, MARKERS};
 use super::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
 use std::collections::HashMap;
@@ -157,12 +157,15 @@ impl<'a> Packing<'a> {
     }
 }
 
-/// The markers that can tell when these metrics are active: the first costs room, another must be among what is counted.
-fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
-    MARKERS.into_iter().filter(|marker| {
+/// The markers that can tell when these metrics are active, the best one first: each costs room, but for one that is among what is
+/// counted.
+pub(super) fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
+    let mut terms = members.iter().flat_map(|(_, formula)| formula.terms());
+    let far = terms.all(|term| is_far(&term)).then_some(FAR_MARKER);
+    far.into_iter().chain(MARKERS.into_iter().filter(|marker| {
         *marker == MARKERS[0]
             || members.iter().any(|(_, formula)| formula.terms().iter().any(|term| **term == **marker))
-    })
+    }))
 }
 
 /// As they were asked for; then what goes with fewest others first, and what is left in several orders: which two go together

@@ -11,6 +11,10 @@ use std::sync::Arc;
 /// groups that have no room for the first: every warp executes at its end at least.
 pub(crate) const MARKERS: [&str; 2] = ["sm__cycles_active.sum", "sm__inst_executed.sum"];
 
+/// The same for groups that only count what lies beyond the multiprocessors: one unit counts it, so its samples are decoded in a
+/// third of the time.
+pub(crate) const FAR_MARKER: &str = "gr__compute_cycles_active.sum";
+
 /// How a metric is made of *terms*, which are metrics that add up over samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
