@@ -3,7 +3,7 @@ import re
 import sys
 
 from measure import (BUILD, HERE, MEMORY, NCU, NINE_PASSES, backwards, dispatches, kernel_passes, kreplay, outcomes, replayed, report, result,
-                     run)
+                     run, since_begun)
 
 
 def losses(text):
