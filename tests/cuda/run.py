@@ -62,6 +62,8 @@ MAY_DECLINE = {
     "graphs": {"graph_launch"},
     "printing": {"untracked_memory"},
     "fault": {"agent_lost", "pass_failed"},
+    # Nothing can be replayed within dlclose, which frees what a launch may use.
+    "unloading": {"pass_failed"},
 }
 # Atomic appends write elsewhere in each pass, which is reported.
 MAY_DIVERGE = {"append"}
