@@ -37,6 +37,8 @@ const STOP: u64 = 1_700_000;
 const WORTH: u64 = 4;
 /// Samples that are decoded early to learn when samples end, which makes gaps shorter from then on.
 pub(super) const LEARNT: u64 = 24;
+/// Every so many dispatches the gap holds an idle sample all the same.
+pub(super) const LOOK: u32 = 32;
 /// The interval of bursts, in nanoseconds.
 const OFTEN: u64 = 4_000;
 
@@ -209,9 +211,9 @@ mod tests {
     #[test]
     fn the_interval_changes_only_when_it_is_far_off() {
         let mut pace = Pace::default();
-        pace.saw(10 * MILLISECOND, SAMPLES);
+        pace.saw(30 * MILLISECOND, SAMPLES);
         let before = interval(&pace);
-        pace.saw(5 * MILLISECOND, SAMPLES);
+        pace.saw(15 * MILLISECOND, SAMPLES);
         assert_eq!(interval(&pace), before, "another programming costs more than it saves");
         pace.saw(5_000, SAMPLES);
         assert!(interval(&pace) < before);

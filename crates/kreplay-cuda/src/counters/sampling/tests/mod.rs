@@ -132,6 +132,19 @@ fn once_it_is_known_when_samples_end_a_dispatch_takes_one_of_them() {
 }
 
 #[test]
+fn what_else_runs_is_noticed_though_dispatches_share_no_idle_sample() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 300];
+    let result = pass(&sampling, &fake, (1, &group), &kernels, &|index| {
+        if index == 200 {
+            fake.0.guarded().fault = Fault::Stray;
+        }
+    });
+    assert!(matches!(result, Err(CountersError::Discarded(_))), "{result:?}");
+}
+
+#[test]
 fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     let (fake, group) = (Fake::new(Fault::Hasty), group());
     let sampling = sampling(&fake);
