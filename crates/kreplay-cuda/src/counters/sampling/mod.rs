@@ -17,6 +17,7 @@ mod device;
 pub(crate) mod formula;
 pub(crate) mod group;
 mod pace;
+mod pass;
 mod progress;
 mod sampler;
 mod segment;
@@ -34,18 +35,15 @@ mod tests;
 
 pub(super) use device::Device;
 pub(crate) use group::SampleGroup;
+pub(super) use pass::SampledPass;
 pub(crate) use session::availability;
 pub(super) use unfenced::{Events, UnfencedPass};
 
 use super::Guarded;
 use super::beside::Owed;
-use super::gather::Gather;
-use collect::Closing;
-use kreplay_engine::sampling::{Beat, Fences, Ground};
-use kreplay_engine::{CountersError, PlannedCounter};
+use kreplay_engine::CountersError;
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};
-use segment::Segment;
 use session::{HostValues, Session};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -57,14 +55,6 @@ use workers::Workers;
 
 use crate::tables::Cupti;
 
-/// How long the hardware may take to begin.
-const FIRST: Duration = Duration::from_micros(100);
-/// Intervals that pass before the first dispatch.
-const QUIET: u64 = 12;
-/// How long the event that clocks are brought together by may take.
-const BASE_DEADLINE: Duration = Duration::from_secs(1);
-/// How closely that should be, in nanoseconds.
-const CLOSE: u64 = 8_000;
 /// A device's way of counting by sampling, shared by its contexts.
 pub(super) struct Sampling {
     unit: Unit,
@@ -73,23 +63,6 @@ pub(super) struct Sampling {
     /// How long the dispatches of the last window without fences ran, in nanoseconds: the median; 0: there was none.
     typical: AtomicU64,
     owed: Owed,
-}
-
-/// A pass that runs.
-pub(super) struct SampledPass {
-    window: u64,
-    group: Arc<SampleGroup>,
-    counters: Arc<[PlannedCounter]>,
-    number: u32,
-    /// Which dispatch the segment's first fence is.
-    first: u32,
-    next: u32,
-    interval: u64,
-    samples: u32,
-    /// The longest that a dispatch can have run, in nanoseconds.
-    longest: u64,
-    fences: Fences,
-    gather: Gather,
 }
 
 impl Sampling {
@@ -160,41 +133,6 @@ impl Sampling {
         self.pace.guarded().saw(longest, pace::SAMPLES);
     }
 
-    /// Pass `number` begins, on an idle device.
-    ///
-    /// # Errors
-    /// [`CountersError`].
-    pub(super) fn begin<G: Ground>(
-        &self,
-        (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
-        number: u32,
-        (dispatches, window): (u32, u64),
-        gather: &Gather,
-        ground: &mut G,
-    ) -> Result<SampledPass, CountersError> {
-        if let Some(why) = self.given_up() {
-            return Err(CountersError::Unavailable(why));
-        }
-        let programming = self.programming(group, dispatches);
-        self.program(&programming)?;
-        let interval = programming.interval;
-        let mut pass = SampledPass {
-            window,
-            group: Arc::clone(group),
-            counters: Arc::clone(counters),
-            number,
-            first: 0,
-            next: 0,
-            interval,
-            samples: programming.samples,
-            longest: 0,
-            fences: Fences::default(),
-            gather: gather.clone(),
-        };
-        self.start(&mut pass, ground)?;
-        Ok(pass)
-    }
-
     /// Programs a group that the first pass is going to sample, unless the hardware is programmed already: with the interval that
     /// fits what decoding its samples is seen to take.
     ///
@@ -229,110 +167,6 @@ impl Sampling {
             }
             failed(&error)
         })
-    }
-
-    fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
-        self.unit.begin().map_err(|error| failed(&error))?;
-        let gap = pace::gap(pass.interval);
-        // The first sample reaches back to before the start, and is thrown away: it must be over. Those that follow tell what is
-        // counted while nothing runs.
-        ground.pass(FIRST.max(Duration::from_nanos(pass.interval * QUIET)));
-        pass.first = pass.next;
-        pass.fences = Fences::new(gap, ground);
-        Ok(())
-    }
-
-    /// Dispatch `index` follows.
-    ///
-    /// # Errors
-    /// That of the wait.
-    pub(super) fn before<G: Ground<Error = CountersError>>(
-        &self,
-        pass: &mut SampledPass,
-        index: u32,
-        ground: &mut G,
-    ) -> Result<(), CountersError> {
-        if index != pass.next {
-            return Err(CountersError::Discarded("a dispatch was left out".into()));
-        }
-        if !self.unit.enter() {
-            // The program took its time, and the hardware was stopped.
-            pass.fences.end(ground);
-            self.stop(pass)?;
-            ground.idle()?;
-            self.start(pass, ground)?;
-            self.unit.enter();
-        }
-        pass.fences.before(ground, |now| self.unit.beat(now))
-    }
-
-    /// The dispatch was submitted. Begins another segment where many samples wait.
-    ///
-    /// # Errors
-    /// That of the wait, or the hardware's.
-    pub(super) fn after<G: Ground<Error = CountersError>>(
-        &self,
-        pass: &mut SampledPass,
-        ground: &mut G,
-    ) -> Result<(), CountersError> {
-        // Now and then whole samples are idle, which shows what else runs on the device.
-        let looks = pass.next % pace::LOOK == 0;
-        pass.fences.after(ground, |now| self.unit.beat(now).filter(|_| !looks))?;
-        let now = ground.now();
-        self.unit.leave(now);
-        pass.next += 1;
-        if self.unit.crowded(now) {
-            self.stop(pass)?;
-            self.start(pass, ground)?;
-        } else if self.unit.portion_due(now) {
-            let settled = pace::settled(pass.interval);
-            ground.pass(settled);
-            self.unit.portion().map_err(|error| failed(&error))?;
-            ground.pass(settled);
-        }
-        Ok(())
-    }
-
-    /// The pass ends; its work is done.
-    ///
-    /// # Errors
-    /// The hardware's.
-    pub(super) fn end<G: Ground>(&self, mut pass: SampledPass, ground: &mut G) -> Result<(), CountersError> {
-        pass.fences.end(ground);
-        let stopped = self.stop(&mut pass);
-        if pass.longest > 0 {
-            self.pace.guarded().saw(pass.longest, pass.samples);
-        }
-        stopped
-    }
-
-    fn stop(&self, pass: &mut SampledPass) -> Result<(), CountersError> {
-        let fences = std::mem::take(&mut pass.fences);
-        let segment = Segment {
-            group: Arc::clone(&pass.group),
-            counters: Arc::clone(&pass.counters),
-            pass: pass.number,
-            first: pass.first,
-            fences: fences.done,
-            others: fences.others,
-            interval: pass.interval,
-            tolerance: if fences.by_beat { Beat::TOLERANCE } else { segment::TOLERANCE },
-        };
-        if segment.fences.is_empty() {
-            return self.unit.stop(None).map_err(|error| failed(&error));
-        }
-        pass.longest = pass.longest.max(segment.longest());
-        let (trouble, window) = (Arc::clone(&self.trouble), pass.window);
-        let closing = Closing {
-            work: Box::new(move |samples| segment.readings(samples)),
-            part: pass.gather.part(&self.owed),
-            ended: Box::new(move |failed| {
-                if let Some((lost, why)) = failed {
-                    trouble.guarded().in_window(window, lost, why);
-                }
-            }),
-        };
-        self.unit.stop(Some(closing)).map_err(|error| failed(&error))
     }
 
     /// The pass is given up.

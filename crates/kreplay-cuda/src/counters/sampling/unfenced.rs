@@ -20,6 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// How long the event that clocks are brought together by may take.
+const BASE_DEADLINE: Duration = Duration::from_secs(1);
+/// How closely that should be, in nanoseconds.
+const CLOSE: u64 = 8_000;
+
 /// How often the clocks are brought together at the beginning: the closest time counts.
 const TRIES: u32 = 5;
 
@@ -69,11 +74,11 @@ impl Sampling {
         for _ in 0..TRIES {
             let before = now()?;
             agent.mark_pass(base, false).map_err(timing)?;
-            agent.wait_pass(Instant::now() + super::BASE_DEADLINE, "an event", false).map_err(timing)?;
+            agent.wait_pass(Instant::now() + BASE_DEADLINE, "an event", false).map_err(timing)?;
             let after = now()?;
             // Only the last recording counts, so the loop ends with the first good one.
             (at, slack) = (before + (after - before) / 2, (after - before) / 2);
-            if slack < super::CLOSE {
+            if slack < CLOSE {
                 break;
             }
         }

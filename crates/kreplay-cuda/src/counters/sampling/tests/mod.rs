@@ -2,12 +2,13 @@
 
 mod fake;
 
-use super::collect::Lost;
+use super::collect::{Closing, Lost};
 use super::formula::{Formula, MARKERS};
 use super::*;
+use crate::counters::gather::Gather;
 use crate::counters::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
-use kreplay_engine::{Reading, Value};
+use kreplay_engine::{PlannedCounter, Reading, Value};
 use std::sync::mpsc::channel;
 
 const COUNTER: &str = "sm__inst_executed.sum";
