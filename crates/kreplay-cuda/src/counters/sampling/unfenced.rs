@@ -18,7 +18,7 @@ use kreplay_engine::sampling::Fence;
 use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How long the event that clocks are brought together by may take.
 const BASE_DEADLINE: Duration = Duration::from_secs(1);
