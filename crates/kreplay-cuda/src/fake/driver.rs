@@ -57,6 +57,7 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
         cuModuleGetFunction,
         cuModuleGetGlobal_v2,
         cuFuncGetModule,
+        cuKernelGetFunction,
         cuLaunchKernelEx,
         cuFuncGetParamInfo,
         cuPointerGetAttribute,
@@ -250,6 +251,12 @@ functions! {
         }
     }
     fn cuFuncGetModule(module: *mut u64, function: u64) { put(module, function & !0xf | 1); 0 }
+    fn cuKernelGetFunction(function: *mut u64, kernel: u64) {
+        // A kernel's handle is its function's and one.
+        if kernel & 1 == 0 { return 400 }
+        put(function, kernel & !1);
+        0
+    }
     fn cuFuncGetParamInfo(function: u64, index: usize, offset: *mut usize, bytes: *mut usize) {
         let world = world();
         let Some((_, parameters, _)) = world.functions.get(&function) else { return 400 };

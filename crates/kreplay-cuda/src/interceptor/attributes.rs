@@ -1,10 +1,12 @@
 //! Attributes of functions: a replay needs those that its launch had.
 
 use super::{Interceptor, locked};
+use crate::tables::Function;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{FunctionAttributeParams, KernelAttributeParams};
 use kreplay_engine::ClosingReason;
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::sync::Mutex;
 
 /// Most dynamic shared memory that a launch may ask for, in bytes.
@@ -40,12 +42,18 @@ impl Attributes {
 }
 
 impl Interceptor {
-    /// *Enter* of `cuFuncSetAttribute` and `cuKernelSetAttribute`.
+    /// *Enter* of `cuFuncSetAttribute` and `cuKernelSetAttribute`. Libraries set what they like before the first launch, which takes
+    /// nothing from anyone.
     pub(super) fn attribute_enter(&self, data: &CallbackData, kernel: bool) {
         let (setting, value) = setting(data, kernel);
-        if self.attributes.takes_away(setting, value) {
+        if self.attributes.takes_away(setting, value) && self.launched(Function(setting.0 as *mut c_void)) {
             self.end_recordings(ClosingReason::Unrecordable);
         }
+    }
+
+    fn launched(&self, function: Function) -> bool {
+        let _depth = crate::agent::Depth::enter();
+        self.all_contexts().iter().any(|state| state.functions.launched(&self.driver, function))
     }
 
     /// *Exit*, when it succeeded.

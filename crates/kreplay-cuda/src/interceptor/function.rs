@@ -96,6 +96,16 @@ impl Functions {
         }
     }
 
+    /// Whether the function or kernel was launched before, by this handle or by its other one.
+    pub(super) fn launched(&self, driver: &Driver, function: Function) -> bool {
+        let own = |handle: Function| driver.kernel_function(handle).unwrap_or(handle);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.contains_key(&function) || {
+            let wanted = own(function);
+            known.keys().any(|handle| own(*handle) == wanted)
+        }
+    }
+
     /// What is known of a function that was launched before.
     pub(super) fn known(&self, function: Function) -> Option<Arc<FunctionInfo>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(&function).cloned()

@@ -164,13 +164,22 @@ fn attributes_that_a_launch_needs_end_windows_before_they_are_taken_away() {
     ends(NON_PORTABLE, 0);
     open.launch();
     open.ended_by(cbid::KERNEL_SET_ATTRIBUTE, &kernel(50 << 10, 0), ClosingReason::Unrecordable);
+    // What was never launched, by either handle, loses nothing; what is a kernel's is its function's.
+    open.launch();
+    let other = increment("launched_never").raw();
+    open.outlives(
+        cbid::FUNCTION_SET_ATTRIBUTE,
+        &FunctionAttributeParams { function: other, attribute: SHARED, value: 1 << 10 },
+    );
+    let kernel_of = |kernel| KernelAttributeParams { attribute: SHARED, value: 2 << 10, kernel, device: 0 };
+    open.outlives(cbid::KERNEL_SET_ATTRIBUTE, &kernel_of(other + 1));
     // Of another device nothing was set.
     open.launch();
     open.outlives(cbid::KERNEL_SET_ATTRIBUTE, &kernel(50 << 10, 1));
     // One that fails sets nothing.
     open.program.call(cbid::KERNEL_SET_ATTRIBUTE, "", &kernel(99 << 10, 0), || 1);
     open.outlives(cbid::KERNEL_SET_ATTRIBUTE, &kernel(50 << 10, 0));
-    open.ends_well(6);
+    open.ends_well(7);
 }
 
 #[test]
