@@ -81,6 +81,7 @@ pub mod memory_agent;
 pub mod sampling;
 
 mod agent;
+mod call;
 mod counters;
 mod decline;
 mod dispatch;
@@ -106,6 +107,7 @@ pub use agent::{
     Agent, AgentDescription, AgentError, AgentId, Answer, Backing, Capabilities, ChunkMap, MemoryState, Move, Pair,
     Ticket, Tier, Towards,
 };
+pub use call::InCall;
 pub use counters::{
     CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedCounter, PlannedPass, Reading, Request,
     Value, Way,

@@ -178,6 +178,8 @@ pub struct WindowRecord {
     pub operations: u32,
     /// Why it closed.
     pub closing: ClosingReason,
+    /// The program's call that closed it, where the backend tells and the reason leaves open which it was.
+    pub call: Option<&'static str>,
     /// Times.
     pub phases: Phases,
     /// Bytes.

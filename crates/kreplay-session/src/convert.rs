@@ -96,10 +96,16 @@ pub(crate) fn window(record: &engine::WindowRecord) -> protocol::Window {
         },
         dispatches: record.dispatches,
         operations: record.operations,
-        closed_by: closing(record.closing).to_owned(),
+        closed_by: closed_by(record),
         bytes: bytes(&record.bytes),
         phases: phases(&record.phases),
     }
+}
+
+/// The reason, and the call behind it where one is known.
+fn closed_by(record: &engine::WindowRecord) -> String {
+    let reason = closing(record.closing);
+    record.call.map_or_else(|| reason.to_owned(), |call| format!("{reason} ({call})"))
 }
 
 /// Stable names; they stand in files and outputs.

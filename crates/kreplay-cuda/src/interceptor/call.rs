@@ -179,6 +179,15 @@ pub(super) fn stream_of(stream: Stream, per_thread: bool) -> Stream {
     }
 }
 
+/// The name of the driver's function that is called, which CUPTI keeps as long as it is loaded: for good, since this library holds it.
+pub(super) fn call_name(data: &CallbackData) -> Option<&'static str> {
+    if data.function_name.is_null() {
+        return None;
+    }
+    // SAFETY: a string of CUPTI's own table.
+    unsafe { CStr::from_ptr(data.function_name) }.to_str().ok()
+}
+
 /// The name that CUPTI tells for a launch.
 pub(super) fn symbol(data: &CallbackData) -> Arc<str> {
     if data.symbol.is_null() {

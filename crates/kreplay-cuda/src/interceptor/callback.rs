@@ -1,13 +1,14 @@
 //! The callback: what CUPTI calls on the program's threads.
 
 use super::Interceptor;
+use super::call::call_name;
 use super::ids::{Class, class};
 use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
 use crate::tables::Context;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
 use crate::tables::driver_structs::UnloadParams;
-use kreplay_engine::ClosingReason;
+use kreplay_engine::{ClosingReason, InCall};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
@@ -52,6 +53,8 @@ impl Interceptor {
     }
 
     fn enter(&self, class: Class, data: &CallbackData) {
+        let launch = matches!(class, Class::Launch { .. });
+        let _call = if launch { None } else { call_name(data).map(InCall::new) };
         match class {
             Class::Launch { form, per_thread } => self.launch_enter(data, form, per_thread),
             Class::Graph { per_thread } => self.graph_enter(data, per_thread),

@@ -222,6 +222,7 @@ impl<A: Agent> Core<A> {
             dispatches,
             operations,
             closing,
+            call: crate::call::closing(closing),
             phases: self.phases,
             bytes: self.bytes,
         }

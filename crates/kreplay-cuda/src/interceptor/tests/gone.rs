@@ -344,3 +344,14 @@ fn a_window_is_not_replayed_when_the_command_has_gone() {
     open.program.resource(resource::CONTEXT_DESTROY_STARTING, Stream::NULL, std::ptr::null());
     assert!(open.program.interceptor.all_contexts().is_empty());
 }
+
+#[test]
+fn a_window_says_which_call_ended_it() {
+    let mut open = Open::new("named");
+    open.program.named = Some(c"cuCtxSetLimit");
+    open.ended_by(136, &0u64, ClosingReason::Unrecordable);
+    open.launch();
+    open.program.interceptor.close_windows(ClosingReason::Exit);
+    let calls: Vec<_> = locked(&open.program.log.windows).iter().map(|window| window.call).collect();
+    assert_eq!(calls, [Some("cuCtxSetLimit"), None]);
+}

@@ -98,6 +98,8 @@ struct Program {
     log: Arc<Log>,
     context: Context,
     calls: AtomicU32,
+    /// What CUPTI says that the next calls are named.
+    named: Option<&'static CStr>,
 }
 
 impl Program {
@@ -149,7 +151,7 @@ impl Program {
             Box::new(|_| "GH100".into()),
             batches,
         );
-        let program = Self { interceptor, log, context, calls: AtomicU32::new(1) };
+        let program = Self { interceptor, log, context, calls: AtomicU32::new(1), named: None };
         program.resource(resource::CONTEXT_CREATED, Stream::NULL, std::ptr::null());
         program
     }
@@ -174,7 +176,7 @@ impl Program {
         let (mut correlation, mut returned) = (0u64, 0i32);
         let mut data = CallbackData {
             site: ENTER,
-            function_name: std::ptr::null(),
+            function_name: self.named.map_or(std::ptr::null(), CStr::as_ptr),
             parameters: std::ptr::from_ref(parameters).cast(),
             returned: &raw const returned,
             symbol: symbol.as_ptr(),
