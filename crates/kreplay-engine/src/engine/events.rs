@@ -10,6 +10,9 @@ use crate::{Agent, ClosingReason, Decline, Generation, ModuleVariable, Range, Re
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Windows that a free ends before it goes on within one: other threads open them as fast.
+const MOST_ENDED: u32 = 3;
+
 impl<A: Agent> Engine<A> {
     /// A region is live: its allocation succeeded. Waits while a window of another thread is open.
     pub fn region_born(&self, region: Region) -> Generation {
@@ -48,9 +51,18 @@ impl<A: Agent> Engine<A> {
     /// The region with this base is about to be freed; call it *before* the free. Waits while a window of another
     /// thread is open. `None` when no such region is known.
     pub fn region_retire(&self, base: u64) -> Option<Retired> {
-        // What a batch window recorded may need it.
-        if self.is_used(base) {
+        for _ in 0..MOST_ENDED {
+            // No window opens while this is held, so what is not used now is not until it is retired.
+            let hold = self.gate.share();
+            if self.open_batch_now() != OpenBatch::Recording || !self.is_used(base) {
+                return self.retire(base);
+            }
+            // What a batch window recorded may need it.
+            drop(hold);
             self.end_recording(ClosingReason::Freed);
+            if self.gate.entered() {
+                break;
+            }
         }
         self.retire(base)
     }
