@@ -118,11 +118,20 @@ impl Profiled {
         dispatches(&self.file).unwrap_or_else(|error| panic!("{error}\nthe command wrote:\n{}", self.ended.stderr))
     }
 
-    /// What closed each window, in the order of their numbers.
+    /// The reason that closed each window, in the order of their numbers.
     ///
     /// # Panics
     /// When the file cannot be read.
     pub fn closings(&self) -> Vec<String> {
+        let reason = |closed_by: String| closed_by.split(" (").next().unwrap_or_default().to_owned();
+        self.closed_by().into_iter().map(reason).collect()
+    }
+
+    /// As [`Profiled::closings`], with the call behind a reason.
+    ///
+    /// # Panics
+    /// When the file cannot be read.
+    pub fn closed_by(&self) -> Vec<String> {
         let windows = Reader::open(&self.file).and_then(|reader| reader.windows());
         windows.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|window| window.closed_by).collect()
     }

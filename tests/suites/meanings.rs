@@ -4,12 +4,19 @@
 #![forbid(unsafe_code)]
 
 use kreplay_protocol::Outcome;
-use kreplay_tests::{Profile, build, build_library, missing, part, plain, run, skipped};
+use kreplay_tests::{Profile, Profiled, build, build_library, missing, part, plain, run, skipped};
 
 /// Runs a case, whose windows are closed by these; each of its dispatches is replayed, and nothing differs.
 fn case(name: &str, closings: &[&str]) {
+    let Some(profiled) = profiled(name) else { return };
+    assert_eq!(profiled.closings(), closings, "{name}");
+}
+
+/// A case that went well.
+fn profiled(name: &str) -> Option<Profiled> {
     if let Some(why) = missing() {
-        return skipped(&why);
+        skipped(&why);
+        return None;
     }
     let (executable, library) = (build(&part("mappings"), "-O2"), build_library(&part("newer"), "-O2"));
     let library = library.to_str().expect("a path in UTF-8");
@@ -21,7 +28,13 @@ fn case(name: &str, closings: &[&str]) {
     let rows = profiled.dispatches();
     let well = rows.iter().all(|row| row.outcome == Outcome::Replayed && row.divergence.is_none());
     assert!(well && !rows.is_empty(), "{name}: {rows:#?}\n{:#?}", profiled.ended);
-    assert_eq!(profiled.closings(), closings, "{name}");
+    Some(profiled)
+}
+
+#[test]
+fn the_call_that_ended_a_window_is_told() {
+    let Some(profiled) = profiled("sampler") else { return };
+    assert_eq!(profiled.closed_by(), ["freed (hsa_ext_sampler_destroy)", "exit"]);
 }
 
 #[test]
