@@ -37,17 +37,21 @@ the dispatch on its queue. (CUDA: the Range Profiler makes each kernel between i
 reads the multiprocessors' counters in each launch call, most of a kernel-pass's cost in a batch window on an H200, and
 programming a pass costs many times that: see [performance](performance.md).)
 
-**Fenced sampling.** The device streams samples: what each counter of a group counted in each interval of a few
+**Fenced sampling.** The device streams samples: what each counter of a group counted in each interval of some
 microseconds, idle or not. kreplay owns the launches of a replay, so it waits for an idle device before and after each
-dispatch and lets more than two intervals pass. Then a dispatch's samples are one stretch of activity between idle
-ones, and since counters add up, the sum over the stretch is the dispatch's count. Exact, because every count falls
-into some interval, each interval of the stretch holds nothing but this dispatch, and whoever counts late (other units
-of the chip lag) does so within the idle intervals that are added on both sides. A dispatch costs its fence and not a
-reading, and a group that stays programmed costs nothing between windows; another group costs a window a tenth of a second by the planner's prices. A
-request that fits one group is counted in the program's own run: no replay, no snapshot.
+dispatch and lets a gap pass, so that no sample holds a part of two dispatches. Since counters add up, the sum over a
+dispatch's samples is its count. Exact, because every count falls into some sample, and each of the dispatch's samples
+holds nothing but this dispatch. While nobody knows when samples end the gap is longer than two of them: one whole
+sample is idle, and a dispatch takes two to three. Once samples were decoded the *beat* is known, and the gap lasts to the
+end of the sample in which the dispatch was over: a short dispatch takes one sample, which is what decoding costs it.
+Whether it came out so is checked on the samples' own times, on every dispatch; and every 32 dispatches a gap holds idle samples all the
+same, so that what else runs on the device is noticed. (A single stray kernel that falls into the samples of a dispatch is not: nothing
+can tell it apart there. That is why nobody else may count or run on the GPU.) A dispatch costs its fence and not a
+reading, and a group that stays programmed costs nothing between windows; another group costs a window a tenth of a second by the
+planner's prices. A request that fits one group is counted in the program's own run: no replay, no snapshot.
 
 What does not fit is discarded whole, with the reason in the dispatch's notes, and never guessed: a dispatch without
-activity, activity that reaches across two fences or lies outside of all, a second stretch within a fence, missing
+activity, a sample that two fences touch, activity that lies outside of all, missing
 samples, a full buffer, samples of another programming, samples that were decoded as a dispatch ran. After two such windows in a row (on CUDA eight where it may well go better the next time) ranges count instead, and a
 warning says so.
 
@@ -59,7 +63,7 @@ warning says so.
 
 On an H200 the sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes`, `l1tex__t_sectors` and
 `sm__warps_launched` over 1000 kernels of ten kinds were Nsight Compute's to the last unit; how far L2 sectors, DRAM
-bytes and cycles, which vary from run to run, were off stands in [performance](performance.md). Three traps there: at an interval whose double exceeds the gap neighbours merge; a second
+bytes and cycles, which vary from run to run, were off stands in [performance](performance.md). Three traps there: neighbours whose gap holds no end of a sample share one; a second
 programming without disabling the first is accepted and changes nothing; and a decoding that begins while samples arrive loses a part
 of them. All are told and discarded, and decodings begin where nothing arrives.
 
