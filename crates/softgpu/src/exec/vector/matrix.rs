@@ -99,6 +99,10 @@ pub(in crate::exec) fn execute(w: &mut Wave, s: &Slot, shape: &Shape) -> Result<
     if i.abs != 0 || i.neg != 0 || i.opsel != 0 {
         return Err(Stop::Unsupported("broadcasts within a matrix instruction"));
     }
+    // Only C may be a constant or a scalar.
+    if !i.src[..2].iter().all(|operand| operand.is_vector()) {
+        return Err(Stop::Unsupported("a matrix instruction of scalars"));
+    }
     if shape.element == Element::Double {
         doubles(w, s, shape);
         return Ok(());
