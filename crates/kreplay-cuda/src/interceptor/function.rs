@@ -98,12 +98,15 @@ impl Functions {
 
     /// Whether the function or kernel was launched before, by this handle or by its other one.
     pub(super) fn launched(&self, driver: &Driver, function: Function) -> bool {
-        let own = |handle: Function| driver.kernel_function(handle).unwrap_or(handle);
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.contains_key(&function) || {
-            let wanted = own(function);
-            known.keys().any(|handle| own(*handle) == wanted)
+        if self.known(function).is_some() {
+            return true;
         }
+        // The lock is not held while the driver is asked: it may load code, and launches of other threads may come.
+        let handles: Vec<Function> =
+            self.known.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
+        let own = |handle: Function| driver.kernel_function(handle).unwrap_or(handle);
+        let wanted = own(function);
+        handles.into_iter().any(|handle| own(handle) == wanted)
     }
 
     /// What is known of a function that was launched before.

@@ -1,8 +1,8 @@
 //! How often samples are taken.
 //!
 //! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 5 µs for a counter of
-//! memory and 17 to 30 µs for one of the multiprocessors, however long it is (seen on H200s). What does not fit a counter image when it is decoded is lost, so no more
-//! samples may wait than an image holds.
+//! memory and 17 to 30 µs for one of the multiprocessors, however long it is (seen on H200s). What does not fit a counter image when
+//! it is decoded is lost, so no more samples may wait than an image holds.
 //!
 //! Decoding takes what waits when it begins. Of samples that are arriving just then a part is lost, without a word (seen on an
 //! H200: a sample of which only some multiprocessors were counted). So a portion is decoded in a gap between dispatches that is
