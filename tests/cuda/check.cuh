@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #define CHECK(call)                                                                        \
     do {                                                                                   \
@@ -50,3 +51,30 @@ T* device_array(size_t count) {
     CHECK(cudaMalloc(&pointer, count * sizeof(T)));
     return pointer;
 }
+
+// A step of the recurrence of a whole array, in place.
+__device__ inline void step_all(unsigned* data, size_t count) {
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
+        data[i] = next_value(data[i]);
+}
+
+// An array that steps are taken on: it comes out right only where each began with what the last one left.
+struct Recurrence {
+    std::vector<unsigned> first;
+    unsigned* data;
+
+    explicit Recurrence(size_t count) : first(count), data(device_array<unsigned>(count)) {
+        for (size_t i = 0; i < count; i++) first[i] = first_value(i);
+        CHECK(cudaMemcpy(data, first.data(), count * 4, cudaMemcpyHostToDevice));
+    }
+
+    void expect(int steps) const {
+        std::vector<unsigned> found(first.size(), 0xdeadbeef);
+        CHECK(cudaMemcpy(found.data(), data, found.size() * 4, cudaMemcpyDeviceToHost));
+        for (size_t i = 0; i < found.size(); i++) {
+            unsigned expected = first[i];
+            for (int k = 0; k < steps; k++) expected = next_value(expected);
+            EXPECT(found[i] == expected, "element %zu", i);
+        }
+    }
+};
