@@ -194,6 +194,12 @@ impl Unit {
         self.ask(Command::Portion)
     }
 
+    /// Whether no portion is being decoded, and the next one could be: nothing that a test's device does has to wait for.
+    #[cfg(test)]
+    pub(super) fn keeps_up(&self) -> bool {
+        !self.progress.decoding.load(Ordering::Relaxed) && self.workers.is_ready()
+    }
+
     /// Whether the thread has stopped the hardware by itself.
     #[cfg(test)]
     pub(super) fn is_stopped(&self) -> bool {

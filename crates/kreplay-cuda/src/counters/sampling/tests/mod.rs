@@ -34,11 +34,30 @@ fn sampling(fake: &Fake) -> Sampling {
 
 type Kernels<'a> = &'a [(u64, u64)];
 
-/// One pass over kernels of these lengths and counts.
+type Grouped<'a> = (u64, &'a (Arc<SampleGroup>, Arc<[PlannedCounter]>));
+
+/// One pass over kernels of these lengths and counts, of which none begins before the thread has done what it was asked for: the
+/// device's clock stands still meanwhile, so nothing depends on how fast the thread is.
 fn pass(
     sampling: &Sampling,
     fake: &Fake,
-    (window, group): (u64, &(Arc<SampleGroup>, Arc<[PlannedCounter]>)),
+    grouped: Grouped<'_>,
+    kernels: Kernels<'_>,
+    between: &dyn Fn(usize),
+) -> Result<Vec<Reading>, CountersError> {
+    hurried(sampling, fake, grouped, kernels, &|index| {
+        while !sampling.unit.keeps_up() {
+            std::thread::yield_now();
+        }
+        between(index);
+    })
+}
+
+/// As [`pass`], whatever the thread does meanwhile.
+fn hurried(
+    sampling: &Sampling,
+    fake: &Fake,
+    (window, group): Grouped<'_>,
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
@@ -115,7 +134,7 @@ fn portions_are_decoded_beside_the_device() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
     let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 40_000, 99 + at)).collect();
-    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    let readings = hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
 }
 
@@ -152,7 +171,7 @@ fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     let kernels = vec![(30_000, 99); 600];
     for window in 1..3 {
         // Where the thread is slow there is more than one segment, and another may be whole.
-        match pass(&sampling, &fake, (window, &group), &kernels, &|_| {}) {
+        match hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}) {
             Err(error) => assert!(matches!(error, CountersError::Discarded(_)), "{error}"),
             Ok(readings) => {
                 assert!(readings.len() < kernels.len(), "nothing is discarded");
@@ -170,7 +189,7 @@ fn the_hardware_is_stopped_where_decoding_falls_behind() {
     fake.0.guarded().decoding = 30_000_000;
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 2000];
-    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    let readings = hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
     assert!(fake.0.guarded().starts > 1, "one segment");
 }
@@ -230,7 +249,7 @@ fn slow_decoding_does_not_make_the_next_segment_seem_full() {
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 400];
     for window in 1..4 {
-        let readings = pass(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("nothing is lost");
+        let readings = hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("nothing is lost");
         assert_eq!(counts(&readings), expected(&kernels));
     }
     assert!(fake.0.guarded().starts < 20, "{} segments", fake.0.guarded().starts);
