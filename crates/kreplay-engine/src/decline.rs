@@ -18,7 +18,7 @@ pub enum Decline {
     MultiPacket,
     /// Reaches managed memory that cannot be captured.
     ManagedMemory,
-    /// Reaches memory of another process or device.
+    /// Reaches memory that another process or device may write.
     ImportedMemory,
     /// Reaches memory that cannot be captured.
     UntrackedMemory,
@@ -108,7 +108,7 @@ impl Decline {
                 "the kernel reaches managed memory that cannot be captured here; use device memory to profile it"
             }
             Decline::ImportedMemory => {
-                "the kernel reaches memory of another process or device; profile it in a single process"
+                "the kernel reaches memory that another process or device may write; profile it in a single process"
             }
             Decline::UntrackedMemory => {
                 "the kernel reaches memory that cannot be captured; allocate it through the device allocator"

@@ -32,13 +32,23 @@ pub struct Geometry {
 /// What makes a launch special. Each of these declines, unless the backend has said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Why it cannot be replayed, as far as the interceptor knows.
+    /// Why nothing can be counted of it, in whatever way, as far as the interceptor knows.
     pub decline: Option<Decline>,
+    /// It reaches memory that cannot be put back, though no region that its arguments point into says so: why it declines
+    /// where it would be replayed. In a single pass it is counted.
+    pub unrestorable: Option<Decline>,
     /// Waits for other devices or the host: it must not be run twice.
     pub collective: bool,
     /// Reaches memory that the host may write at any time between launches, and that only a kernel window can put back:
     /// it is not recorded in a batch window.
     pub own_window: bool,
+}
+
+impl Traits {
+    /// Why a launch cannot be run again, as far as it is special.
+    pub(crate) fn unrepeatable(&self) -> Option<Decline> {
+        self.decline.or(self.unrestorable).or(self.collective.then_some(Decline::Collective))
+    }
 }
 
 /// The launch's argument bytes.

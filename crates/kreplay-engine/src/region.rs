@@ -44,7 +44,8 @@ pub enum RegionKind {
         /// Whether the agent can copy, compare and write it.
         copyable: bool,
     },
-    /// Memory of another process, device or library: declines `imported_memory`.
+    /// Memory of another process, device or library, or that one of them may write at any time: declines
+    /// `imported_memory`.
     Imported,
     /// Kernel arguments. Never restored: another launch's arguments may lie beside them.
     KernelArguments,
@@ -57,7 +58,7 @@ pub enum RegionKind {
 pub enum Writers {
     /// Only this program's seen calls. `--shadow trusted` may trust its shadow.
     Seen,
-    /// Others too (exported, peer-accessible, host-mapped): its shadow is always stale.
+    /// Others too (peer-accessible, host-mapped): its shadow is always stale.
     Others,
 }
 
@@ -70,6 +71,8 @@ pub struct ModuleVariable {
     pub range: Range,
     /// Whether neither kernels nor the host can have changed it.
     pub constant: bool,
+    /// Whether it is in managed memory, so that the host may use it at any time.
+    pub managed: bool,
 }
 
 /// What the engine does with a region.

@@ -254,14 +254,18 @@ fn what_the_interceptor_knows_to_be_unfit_declines_before_anything_is_asked() {
     }
     assert_eq!(*policy.log.lock().unwrap(), ["ended 0"; 3], "the policy is told, not asked");
     assert!(bench.counters.take().is_empty());
-    // A collective may be counted once, but not run twice; an interceptor may find out only when it records.
-    let collective =
-        kreplay_engine::DispatchInfo { traits: Traits { collective: true, ..Traits::default() }, ..info(1) };
-    assert!(matches!(bench.engine.dispatch(&collective, || panic!("not recorded")), Decision::Run(_)));
+    // A collective may be counted once, but not run twice, nor what writes what cannot be put back; an interceptor may find out only when it records.
+    for traits in [
+        Traits { collective: true, ..Traits::default() },
+        Traits { unrestorable: Some(Decline::UntrackedMemory), ..Traits::default() },
+    ] {
+        let special = kreplay_engine::DispatchInfo { traits, ..info(1) };
+        assert!(matches!(bench.engine.dispatch(&special, || panic!("not recorded")), Decision::Run(_)));
+    }
     assert!(matches!(bench.engine.dispatch(&info(1), || Err(Decline::UnknownArguments)), Decision::Run(_)));
     let record = bench.log.last_dispatch();
     assert!(matches!(record.outcome, Outcome::Declined { reason: Decline::UnknownArguments, .. }));
-    assert_eq!(bench.log.warnings().len(), 5, "once a reason");
+    assert_eq!(bench.log.warnings().len(), 6, "once a reason");
     let Decision::Window(window) = bench.engine.dispatch(&info(1), || Ok(add(bench.region, 0))) else { panic!() };
     window.close(LastPass::Failed("the gate is free".into()));
 }

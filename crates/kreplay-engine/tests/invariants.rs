@@ -110,8 +110,12 @@ fn invariant_1_module_variables_are_captured_and_kernel_arguments_never_restored
         let (variables, arguments) = (Range::new(rig.allocate(64), 64), Range::new(rig.allocate(64), 64));
         rig.write(variables.base, &[1; 64]);
         rig.write(arguments.base, &[2; 64]);
-        let variable =
-            |name: &str, at, constant| ModuleVariable { name: name.into(), range: Range::new(at, 8), constant };
+        let variable = |name: &str, at, constant| ModuleVariable {
+            name: name.into(),
+            range: Range::new(at, 8),
+            constant,
+            managed: false,
+        };
         world.engine.code_loaded(
             9,
             vec![

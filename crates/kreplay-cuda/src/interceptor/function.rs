@@ -200,7 +200,9 @@ impl Functions {
         let (mut found, mut hidden) = (Vec::new(), false);
         for (name, constant) in wanted {
             match CString::new(&*name).ok().and_then(|text| driver.module_global(module, &text).ok()) {
-                Some((base, bytes)) => found.push(ModuleVariable { name, range: Range::new(base, bytes), constant }),
+                Some((base, bytes)) => {
+                    found.push(ModuleVariable { name, range: Range::new(base, bytes), constant, managed: false });
+                }
                 None => hidden |= !constant && !is_text(&name),
             }
         }

@@ -286,10 +286,9 @@ impl<A: Agent> Engine<A> {
             return Decision::Run(guard);
         }
         let hold = self.gate.share();
-        let special = info.traits.decline.is_some() || info.traits.collective || info.traits.own_window;
-        let reachable = !special && lock(&self.inventory).verdict(&info.arguments).is_none();
+        let repeatable = !info.traits.own_window && self.unrecordable(info).is_none();
         let full = lock(&self.batch).as_ref().and_then(Batch::full_for_unselected);
-        if reachable
+        if repeatable
             && full.is_none()
             && let Some(turn) = self.turn()
             && let Ok(work) = record()

@@ -155,7 +155,6 @@ impl<A: Agent> Engine<A> {
 
     /// Why a launch that is not selected cannot be run again.
     pub(super) fn unrecordable(&self, info: &DispatchInfo) -> Option<Decline> {
-        let special = info.traits.decline.or(info.traits.collective.then_some(Decline::Collective));
-        special.or_else(|| lock(&self.inventory).verdict(&info.arguments))
+        info.traits.unrepeatable().or_else(|| lock(&self.inventory).verdict(&info.arguments))
     }
 }

@@ -155,6 +155,9 @@ impl<A: Agent> Engine<A> {
             if info.traits.collective {
                 return refused(Decline::Collective);
             }
+            if let Some(reason) = info.traits.unrestorable {
+                return refused(reason);
+            }
             if let Some(reason) = lock(&self.inventory).verdict(&info.arguments) {
                 return refused(reason);
             }

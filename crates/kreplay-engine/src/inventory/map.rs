@@ -130,8 +130,11 @@ impl Inventory {
             if covered {
                 continue;
             }
-            let kind = RegionKind::Variable { name: variable.name };
-            let (generation, displaced) = self.born(Region { range: variable.range, kind, writers: Writers::Seen });
+            let (kind, writers) = match variable.managed {
+                true => (RegionKind::Managed { copyable: false }, Writers::Others),
+                false => (RegionKind::Variable { name: variable.name }, Writers::Seen),
+            };
+            let (generation, displaced) = self.born(Region { range: variable.range, kind, writers });
             own.push((variable.range.base, generation));
             gone.extend(displaced);
         }
@@ -251,7 +254,7 @@ mod tests {
     }
 
     fn variable(name: &str, base: u64, constant: bool) -> ModuleVariable {
-        ModuleVariable { name: name.into(), range: Range::new(base, 8), constant }
+        ModuleVariable { name: name.into(), range: Range::new(base, 8), constant, managed: false }
     }
 
     #[test]
@@ -321,10 +324,13 @@ mod tests {
             variable("table", 0x1010, true),
             variable("__hip_cuid_1f", 0x1020, false),
             variable("inside", 0x9010, false),
+            ModuleVariable { managed: true, ..variable("shared", 0x1030, false) },
         ];
         inventory.code_loaded(7, variables);
         let bases = |inventory: &Inventory| inventory.captured().map(|live| live.region.range.base).collect::<Vec<_>>();
-        assert_eq!(bases(&inventory), [0x1000, 0x9000], "no constant, no marker, nothing twice");
+        assert_eq!(bases(&inventory), [0x1000, 0x9000], "no constant, no marker, nothing twice, nothing of the host's");
+        let shared = Arguments::Known(0x1030u64.to_le_bytes().to_vec().into());
+        assert_eq!(inventory.verdict(&shared), Some(Decline::ManagedMemory));
         inventory.born(device(0x1000, 0x10));
         inventory.code_unloaded(7);
         assert_eq!(bases(&inventory), [0x1000, 0x9000], "a newer region at a variable's address stays");

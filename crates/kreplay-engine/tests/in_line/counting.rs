@@ -84,17 +84,19 @@ fn only_limits_policies_and_the_end_close_it() {
     let collective = DispatchInfo { traits: Traits { collective: true, ..Traits::default() }, ..info(3) };
     setup.launch(&collective);
     setup.launch(&DispatchInfo { traits: Traits { own_window: true, ..Traits::default() }, ..info(5) });
+    let unrestorable = Traits { unrestorable: Some(Decline::UntrackedMemory), ..Traits::default() };
+    setup.launch(&DispatchInfo { traits: unrestorable, ..info(11) });
     // Several in one submission: no fence fits between them.
     let member = Member { info: info(7), operation: false, record: Box::new(|| panic!("nothing is recorded")) };
     drop(setup.engine.submission(vec![member]));
     assert_eq!(setup.closings(), [], "it is open all the time");
     let graph = DispatchInfo { traits: Traits { decline: Some(Decline::GraphLaunch), ..Traits::default() }, ..info(9) };
     setup.launch(&graph);
-    assert_eq!(setup.closings(), [(3, 0, ClosingReason::Launch)]);
+    assert_eq!(setup.closings(), [(4, 0, ClosingReason::Launch)]);
     setup.launch(&info(1));
     setup.finish();
     assert_eq!(setup.closings()[1..], [(1, 0, ClosingReason::Exit)]);
-    assert_eq!(setup.word(), before + 7);
+    assert_eq!(setup.word(), before + 8);
     let records = setup.log.take_dispatches();
     let outcomes: Vec<_> = records.iter().map(|record| (record.kernel.key, record.outcome.clone())).collect();
     let declined = |reason, detail: &str| Outcome::Declined { reason, detail: detail.into() };
@@ -105,6 +107,7 @@ fn only_limits_policies_and_the_end_close_it() {
             (1, Outcome::Counted),
             (3, Outcome::Counted),
             (5, Outcome::Counted),
+            (11, Outcome::Counted),
             (9, declined(Decline::GraphLaunch, "")),
             (1, Outcome::Counted)
         ]

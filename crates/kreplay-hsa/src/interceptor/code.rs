@@ -154,7 +154,7 @@ fn take(api: &Api, symbol: Symbol, contents: &mut Contents) -> Option<()> {
             // constant, also those in .data and .bss that kernels write.
             let constant = ask::<u32>(api, symbol, SYMBOL_INFO_VARIABLE_SEGMENT) == Some(VARIABLE_READONLY);
             let range = Range::new(base, u64::from(bytes));
-            contents.variables.push(ModuleVariable { name: name.into(), range, constant });
+            contents.variables.push(ModuleVariable { name: name.into(), range, constant, managed: false });
         }
         _ => {}
     }
