@@ -62,10 +62,9 @@ impl Post {
         engine.process.staging.acquire(engine.description.id, bytes).map(Store::Host)
     }
 
-    /// Copies that put the image back into memory, where `live` says that it is still there.
-    pub(super) fn back(&self, live: impl Fn(Range) -> bool) -> Vec<Move> {
-        let parts = self.parts.iter().filter(|(range, _)| live(*range));
-        parts.map(|(range, at)| Move { to: range.base, from: *at, bytes: range.bytes }).collect()
+    /// Copies that put the image back into memory.
+    pub(super) fn back(&self) -> Vec<Move> {
+        self.parts.iter().map(|(range, at)| Move { to: range.base, from: *at, bytes: range.bytes }).collect()
     }
 
     /// Frees the image. All work on it has ended.

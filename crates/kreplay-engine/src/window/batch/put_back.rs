@@ -1,0 +1,106 @@
+//! Memory becomes what pass 0 left: after the last pass, or after one that failed.
+
+use super::Batch;
+use super::post::Post;
+use crate::engine::{Belief, Refusal};
+use crate::lock::lock;
+use crate::{Agent, AgentError, Decline, Move, Towards};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl<A: Agent> Batch<A> {
+    /// Memory and shadow become what pass 0 left.
+    pub(super) fn restore_post(&mut self, post: &Post) -> Result<(), AgentError> {
+        let agent = self.core.agent();
+        if self.core.engine.process.settings.skip_restore_for_tests {
+            return agent.settle(self.core.deadline());
+        }
+        self.undo_escapes()?;
+        let core = &mut self.core;
+        let back = post.back();
+        // The shadow of what was born within the window comes with its first own window.
+        let shadow: Vec<Move> = core
+            .footprint
+            .ranges(&core.restored)
+            .into_iter()
+            .filter(|(index, _)| core.footprint.all()[*index].observed)
+            .map(|(index, range)| core.footprint.out(index, range))
+            .collect();
+        let bytes: u64 = back.iter().map(|each| each.bytes).sum();
+        if !back.is_empty() {
+            agent.copy(&back)?;
+            core.bytes.restored_device += bytes;
+        }
+        if !shadow.is_empty() {
+            agent.copy(&shadow)?;
+            core.bytes.captured_device += shadow.iter().map(|each| each.bytes).sum::<u64>();
+        }
+        agent.settle(core.deadline())?;
+        core.dirty = false;
+        core.lap(|phases| &mut phases.commit);
+        Ok(())
+    }
+
+    /// Puts back what the passes wrote outside of what pass 0 wrote, if anything.
+    fn undo_escapes(&mut self) -> Result<(), AgentError> {
+        let core = &mut self.core;
+        let believed = core.belief == Belief::Shadow;
+        let observed = core.footprint.select(|tracked| tracked.observed && !(believed && tracked.seen));
+        if core.dirty && !observed.pairs.is_empty() {
+            let ticket = core.engine.agent.synchronise(&observed.pairs, core.chunk(), Towards::Memory)?;
+            core.answer_outputs()?;
+            let maps = core.chunks(ticket, &observed)?;
+            let escaped = core.escapes(&observed.index, &maps, None);
+            if escaped.is_some() && core.belief == Belief::Audit {
+                core.distrust("a pass wrote outside of what pass 0 wrote".into());
+            }
+            core.diverged(escaped);
+        }
+        core.answer_outputs()?;
+        core.lap(|phases| &mut phases.verify);
+        Ok(())
+    }
+
+    /// A pass failed: memory becomes what pass 0 left all the same.
+    pub(super) fn give_up(&mut self, post: Post, error: &AgentError) -> Refusal {
+        let engine = Arc::clone(&self.core.engine);
+        self.core.counting.abandon();
+        let mut refusal = engine.refuse(Decline::PassFailed, error);
+        if matches!(error, AgentError::Deadline { .. }) {
+            let mut refused = lock(&engine.refused);
+            refused.extend(self.dispatches.iter().map(|dispatch| dispatch.info.kernel.key));
+        }
+        if matches!(error, AgentError::Lost(_)) {
+            self.core.stuck = true;
+            post.leak();
+            return refusal;
+        }
+        self.core.leave_settled();
+        if self.core.stuck {
+            post.leak();
+            return refusal;
+        }
+        let put_back = self.core.put_back().and_then(|()| {
+            let back = post.back();
+            if !back.is_empty() {
+                engine.agent.copy(&back).or_else(|_| engine.agent.copy(&back))?;
+            }
+            self.core.settle_all()
+        });
+        match put_back {
+            Ok(()) => post.free(&engine),
+            Err(error) => {
+                self.core.stuck = true;
+                post.leak();
+                if matches!(error, AgentError::Deadline { .. }) {
+                    engine.unsettled.store(true, Ordering::Relaxed);
+                } else {
+                    engine.lost.store(true, Ordering::Relaxed);
+                    refusal = Refusal::new(Decline::AgentLost, format!("memory could not be put back: {error}"));
+                }
+            }
+        }
+        self.core.lap(|phases| &mut phases.restore);
+        refusal
+    }
+}
