@@ -1,24 +1,30 @@
 //! The engine of one agent: what the program does comes in here.
 
+mod admit;
 mod batch;
 mod decision;
-mod events;
+mod end;
 mod graph;
 mod group;
 mod in_line;
 mod launch;
+mod length;
 mod open_batch;
+mod operation;
 mod outbox;
+mod place;
 mod reach;
+mod refusal;
+mod regions;
 mod trust;
 
-pub use batch::Operation;
 pub use decision::{Decision, RunGuard};
 pub use graph::GraphNode;
 pub use group::Member;
-pub(crate) use launch::Refusal;
+pub use operation::Operation;
 pub(crate) use outbox::{Event, Readings};
 pub(crate) use reach::Looked;
+pub(crate) use refusal::Refusal;
 pub(crate) use trust::Belief;
 
 use crate::gate::Gate;
@@ -83,7 +89,7 @@ impl<A: Agent> Engine<A> {
         let description = agent.describe();
         let mut request = process.settings.request.clone();
         if request.dispatches == 0 {
-            request.dispatches = batch::expected_dispatches(&*agent, &process.settings);
+            request.dispatches = length::expected_dispatches(&*agent, &process.settings);
         }
         let wanted = !request.names.is_empty();
         let counters = counters.filter(|_| wanted);

@@ -1,5 +1,7 @@
 //! Which batch window is open, as every call of the program asks.
 
+use super::Engine;
+use crate::Agent;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The batch window that is open.
@@ -35,6 +37,13 @@ impl OpenBatchCell {
 
     pub(super) fn set(&self, open: OpenBatch) {
         self.0.store(open as u8, Ordering::Relaxed);
+    }
+}
+
+impl<A: Agent> Engine<A> {
+    /// Which batch window is open. It changes only while the gate is held alone.
+    pub(super) fn open_batch_now(&self) -> OpenBatch {
+        self.open_batch.get()
     }
 }
 

@@ -1,13 +1,12 @@
-//! What interceptors report beside launches: regions, code, writes by calls.
+//! What interceptors report of memory: regions, code, writes by calls.
 
 use super::open_batch::OpenBatch;
-use super::{Engine, Event, RunGuard};
+use super::{Engine, Event};
 use crate::inventory::{Inventory, Live, UseInBatch};
 use crate::lock::lock;
 use crate::region::Treatment;
 use crate::window::HeldFree;
-use crate::{Agent, ClosingReason, Decline, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
-use std::sync::Arc;
+use crate::{Agent, ClosingReason, Generation, ModuleVariable, Range, Region, Retired, ShadowMode};
 use std::sync::atomic::Ordering;
 
 /// Windows that a free ends before it goes on within one: other threads open them as fast.
@@ -146,41 +145,6 @@ impl<A: Agent> Engine<A> {
         self.end_recording(ClosingReason::Unloaded);
         let gone = self.change(|inventory| inventory.code_unloaded(code));
         self.gone(&gone);
-    }
-
-    /// Any other device operation of the program (copy, memset, a submission of several packets) is about to be
-    /// submitted: hold the guard until it was. Waits while a window of another thread is open, so that the operation
-    /// cannot fall into it; the agent's [`Agent::drain`] waits for its completion.
-    ///
-    /// An open batch window that records is closed first: see [`Engine::memory_operation`] for operations that need not do
-    /// that. One of a single pass goes on.
-    pub fn operation(self: &Arc<Self>) -> RunGuard<A> {
-        self.outside(ClosingReason::Unrecordable)
-    }
-
-    /// Something is about to go or to change that a recorded launch may use: memory, its machine code, a texture, a limit. A
-    /// window that records ends first, since a replay would meet it gone; one of a single pass goes on. From within an
-    /// operation of this thread the window cannot be closed, and its launches decline. Waits while another thread replays.
-    pub fn end_recording(&self, reason: ClosingReason) {
-        if self.open_batch_now() == OpenBatch::Recording {
-            if self.gate.entered() {
-                self.spoil_batch();
-            } else {
-                self.close_batch(reason);
-            }
-        }
-        // A window that another thread has just closed may still be launching it.
-        drop(self.gate.share());
-    }
-
-    /// What an open window recorded cannot be done again any more, and nobody can wait for it now: it is not replayed, and its
-    /// launches decline, `pass_failed`, with what `why` says.
-    pub fn give_up_recording(&self, why: &str) {
-        if self.open_batch_now() == OpenBatch::Recording
-            && let Some(batch) = &mut *lock(&self.batch)
-        {
-            batch.spoil(Decline::PassFailed, why);
-        }
     }
 
     /// Changes the inventory while no window of another thread is open.

@@ -1,0 +1,86 @@
+//! The end of the batch window that is open: who ends it, and what spoils it.
+
+use super::Engine;
+use super::open_batch::OpenBatch;
+use crate::lock::lock;
+use crate::{Agent, ClosingReason, Decline};
+use std::time::Instant;
+
+impl<A: Agent> Engine<A> {
+    /// Closes the batch window that is open, if one is: it is replayed now. For an interceptor that knows of something
+    /// that must not fall into a window, and for the end of a part of the program.
+    pub fn close_window(&self) {
+        self.close_window_for(ClosingReason::Unrecordable);
+    }
+
+    /// As [`Engine::close_window`], where the interceptor can say why.
+    pub fn close_window_for(&self, reason: ClosingReason) {
+        self.close_batch(reason);
+    }
+
+    /// Something is about to go or to change that a recorded launch may use: memory, its machine code, a texture, a limit. A
+    /// window that records ends first, since a replay would meet it gone; one of a single pass goes on. From within an
+    /// operation of this thread the window cannot be closed, and its launches decline. Waits while another thread replays.
+    pub fn end_recording(&self, reason: ClosingReason) {
+        if self.open_batch_now() == OpenBatch::Recording {
+            if self.gate.entered() {
+                self.spoil_batch();
+            } else {
+                self.close_batch(reason);
+            }
+        }
+        // A window that another thread has just closed may still be launching it.
+        drop(self.gate.share());
+    }
+
+    /// As [`Engine::close_batch`], if the window records.
+    pub(super) fn close_recording(&self, reason: ClosingReason) {
+        if self.open_batch_now() == OpenBatch::Recording {
+            self.close_batch(reason);
+        }
+    }
+
+    /// Closes the batch window, if one is open and this thread can have the agent alone.
+    pub(super) fn close_batch(&self, reason: ClosingReason) {
+        if self.open_batch_now() == OpenBatch::Nothing || self.gate.entered() {
+            return;
+        }
+        let deadline = Instant::now() + self.process.settings.drain_deadline;
+        let Some(alone) = self.gate.close(deadline) else { return self.spoil_batch() };
+        let Some(batch) = lock(&self.batch).take() else { return };
+        self.open_batch.set(OpenBatch::Nothing);
+        // Pass 0 is what the program launched since the window opened.
+        match self.agent.drain(Instant::now() + self.process.settings.pass_deadline) {
+            Ok(()) => batch.close(alone, reason),
+            Err(error) => {
+                let refusal = self.refuse(Decline::DrainTimeout, &error);
+                drop(alone);
+                batch.abandon(refusal);
+            }
+        }
+    }
+
+    /// What an open window recorded cannot be done again any more, and nobody can wait for it now: it is not replayed, and its
+    /// launches decline, `pass_failed`, with what `why` says.
+    pub fn give_up_recording(&self, why: &str) {
+        if self.open_batch_now() == OpenBatch::Recording
+            && let Some(batch) = &mut *lock(&self.batch)
+        {
+            batch.spoil(Decline::PassFailed, why);
+        }
+    }
+
+    /// Something goes by that the open batch window does not hold.
+    pub(super) fn spoil_batch(&self) {
+        if let Some(batch) = &mut *lock(&self.batch) {
+            batch.spoil(Decline::PassFailed, "something ran within the window that was not recorded");
+        }
+    }
+
+    /// What was recorded last did not run.
+    pub(super) fn batch_call_failed(&self, message: &str) {
+        if let Some(batch) = &mut *lock(&self.batch) {
+            batch.spoil(Decline::PassFailed, &format!("a call of the program failed: {message}"));
+        }
+    }
+}
