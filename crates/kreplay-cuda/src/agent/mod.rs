@@ -54,6 +54,7 @@ struct Inner {
     device: i32,
     uuid: [u8; 16],
     l2_bytes: u64,
+    host_pages: bool,
     description: AgentDescription,
     stream: Stream,
     kernels: Kernels,
@@ -100,6 +101,8 @@ impl CudaAgent {
         let attribute = |attribute| driver.device_attribute(attribute, device).map_err(failed);
         let processors = attribute(device_attribute::MULTIPROCESSORS)?.max(1) as u32;
         let l2_bytes = attribute(device_attribute::L2_BYTES)?.max(0) as u64;
+        // Drivers before CUDA 8 do not know the question, nor the feature.
+        let host_pages = attribute(device_attribute::PAGEABLE_ACCESS).unwrap_or(0) != 0;
         let stream = driver.create_stream().map_err(failed)?;
         let module = driver.load_module(kernels::PTX).map_err(|(error, log)| AgentError::Failed {
             call: error.call,
@@ -120,6 +123,7 @@ impl CudaAgent {
             device,
             uuid,
             l2_bytes,
+            host_pages,
             description,
             stream,
             kernels,
@@ -160,6 +164,11 @@ impl CudaAgent {
     /// Bytes of the second-level cache.
     pub(crate) fn l2_bytes(&self) -> u64 {
         self.0.l2_bytes
+    }
+
+    /// Whether kernels can use the pages of their process, that no call of the driver told of (HMM, ATS).
+    pub(crate) fn uses_host_pages(&self) -> bool {
+        self.0.host_pages
     }
 
     /// The agent's own stream.

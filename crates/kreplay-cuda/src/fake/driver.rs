@@ -148,7 +148,7 @@ functions! {
         0
     }
     fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, _device: i32) {
-        put(value, match attribute { 16 => 4, 38 => 1 << 20, 75 => 9, _ => 0 });
+        put(value, match attribute { 16 => 4, 38 => 1 << 20, 75 => 9, 88 => super::host_pages(), _ => 0 });
         0
     }
     fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], _device: i32) { put(uuid, [7; 16]); 0 }
@@ -168,8 +168,13 @@ functions! {
     }
     fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64) {
         const MEMPOOL_HANDLE: u32 = 17;
+        const IS_MANAGED: u32 = 8;
         // Device memory, by the fake's own allocations; nothing else is known.
         let world = world();
+        if attribute == IS_MANAGED {
+            put(value, u64::from(world.managed.contains(&pointer)));
+            return 0;
+        }
         if attribute == MEMPOOL_HANDLE {
             put(value, super::pools::pool_of(&world, pointer));
             return 0;

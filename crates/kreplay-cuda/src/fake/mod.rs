@@ -15,7 +15,7 @@ pub(crate) use pools::{
 
 use crate::tables::{Driver, DriverTable};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -45,6 +45,8 @@ pub(super) struct World {
     pub(super) pools: HashMap<u64, pools::Pool>,
     /// Variables of modules: name, address, bytes.
     pub(super) variables: HashMap<String, (u64, u64)>,
+    /// Those in managed memory, by address.
+    pub(super) managed: HashSet<u64>,
 }
 
 fn world() -> MutexGuard<'static, World> {
@@ -72,6 +74,7 @@ pub(crate) fn add_kernel(name: &str, parameters: &[(usize, usize)], kernel: Kern
 
 thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
+    static HOST_PAGES: Cell<bool> = const { Cell::new(false) };
     static BY_NAME: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
     static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
 }
@@ -128,6 +131,21 @@ pub(crate) fn set_captured(stream: u64, captured: bool) {
 /// Adds a variable of a module.
 pub(crate) fn add_variable(name: &str, address: u64, bytes: u64) {
     world().variables.insert(name.to_owned(), (address, bytes));
+}
+
+/// Adds a variable of a module that is in managed memory.
+pub(crate) fn add_managed_variable(name: &str, address: u64, bytes: u64) {
+    add_variable(name, address, bytes);
+    world().managed.insert(address);
+}
+
+/// Whether kernels can use their process's pages, for agents that this thread makes from now on.
+pub(crate) fn set_host_pages(used: bool) {
+    HOST_PAGES.set(used);
+}
+
+pub(super) fn host_pages() -> i32 {
+    i32::from(HOST_PAGES.get())
 }
 
 /// Whether an address is a live allocation's base.

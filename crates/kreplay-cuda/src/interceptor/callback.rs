@@ -85,7 +85,9 @@ impl Interceptor {
                 self.wait_until_ready();
             }
             Class::Operation(written) => self.operation_enter(data, written),
-            Class::Map | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) => {}
+            Class::Graphics(graphics) => self.graphics_enter(data, graphics),
+            Class::Newer => self.newer_enter(data),
+            Class::Map | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) | Class::Foreign(_) => {}
         }
     }
 
@@ -137,6 +139,8 @@ impl Interceptor {
             Class::SetAccess => self.access_exit(data),
             Class::FunctionAttribute { kernel } => self.attribute_exit(data, kernel),
             Class::SurfaceCreate => self.surface_created(data),
+            Class::Foreign(foreign) => self.foreign_exit(data, foreign),
+            Class::Graphics(graphics) => self.graphics_exit(data, graphics),
             Class::EndCapture => self.capture_ended(),
             _ => {}
         }

@@ -154,6 +154,20 @@ impl ContextState {
         }
     }
 
+    /// What is known of live memory has changed.
+    pub(super) fn region_changed(&self, region: Region) {
+        {
+            let mut early = locked(&self.early);
+            if let Some(early) = early.as_mut() {
+                early.regions.insert(region.range.base, region);
+                return;
+            }
+        }
+        if let Some(driven) = self.driven() {
+            driven.engine.region_changed(region);
+        }
+    }
+
     /// As [`ContextState::region_retire`], of memory of another context that cannot be reached from this one.
     pub(super) fn region_retire_unreached(&self, base: u64) -> Option<Gone> {
         if locked(&self.early).is_some() {
@@ -213,7 +227,8 @@ impl ContextState {
     pub(super) fn code_loaded(&self, variables: Vec<ModuleVariable>) -> Option<u64> {
         let driven = self.driven()?;
         let code = self.codes.fetch_add(1, Ordering::Relaxed);
-        let changing: Vec<_> = variables.iter().filter(|variable| !variable.constant).map(|v| v.range).collect();
+        let captured = variables.iter().filter(|variable| !variable.constant && !variable.managed);
+        let changing: Vec<_> = captured.map(|variable| variable.range).collect();
         driven.engine.code_loaded(code, variables);
         // A batch window that is open has no snapshot of them. Nothing has used them in it yet, so it records, as if the
         // program did it now, that they become what they are.

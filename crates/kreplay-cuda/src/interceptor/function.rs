@@ -30,7 +30,7 @@ pub(super) struct FunctionInfo {
 #[derive(Debug)]
 struct FunctionCode {
     /// Why no launch of it can be replayed.
-    decline: Option<Decline>,
+    unrestorable: Option<Decline>,
     /// The module in this context, where the driver tells it.
     module: Module,
 }
@@ -42,8 +42,8 @@ impl FunctionInfo {
     }
 
     /// Why no launch of it can be replayed, as far as its code tells.
-    pub(super) fn decline(&self) -> Option<Decline> {
-        self.code.get().and_then(|code| code.decline)
+    pub(super) fn unrestorable(&self) -> Option<Decline> {
+        self.code.get().and_then(|code| code.unrestorable)
     }
 
     /// Whether no launch of it is ever selected.
@@ -82,8 +82,16 @@ struct Code {
 struct Modules {
     names: HashSet<Arc<str>>,
     codes: Vec<u64>,
-    /// A writable variable has no address.
+    variables: Variables,
+}
+
+/// What cannot be put back of a module's variables, which its kernels name without an argument.
+#[derive(Clone, Copy, Debug, Default)]
+struct Variables {
+    /// A writable one has no address.
     hidden: bool,
+    /// One is in managed memory.
+    managed: bool,
 }
 
 impl Functions {
@@ -167,21 +175,22 @@ impl Functions {
             // loaded fails in the program's own launch.
             let _ = driver.load_function(own);
             let module = driver.function_module(own).unwrap_or(Module::NULL);
-            let (runtime, hidden) = self.module_code(context, driver, module, &info.symbol);
-            let decline = (runtime.prints || runtime.allocates || hidden).then_some(Decline::UntrackedMemory);
-            FunctionCode { decline, module }
+            let (runtime, variables) = self.module_code(context, driver, module, &info.symbol);
+            let untracked = runtime.prints || runtime.allocates || variables.hidden;
+            let managed = variables.managed.then_some(Decline::ManagedMemory);
+            FunctionCode { unrestorable: untracked.then_some(Decline::UntrackedMemory).or(managed), module }
         });
     }
 
-    /// Makes the variables of a function's module known; gives what the function uses of the device runtime, and whether
-    /// the module has a writable variable that cannot be found.
+    /// Makes the variables of a function's module known; gives what the function uses of the device runtime, and what cannot be put
+    /// back of the variables.
     fn module_code(
         &self,
         context: &ContextState,
         driver: &Driver,
         module: Module,
         symbol: &Arc<str>,
-    ) -> (Runtime, bool) {
+    ) -> (Runtime, Variables) {
         // One after another, so that nobody goes on before the variables are known. The lock of `code` is not held meanwhile:
         // the driver may load code now, which takes it, and so may the launch of another thread that the engine waits for.
         let _looking = locked(&self.looking);
@@ -197,21 +206,24 @@ impl Functions {
                 wanted.extend(fresh.map(|(name, constant)| (Arc::clone(name), *constant)));
             }
         }
-        let (mut found, mut hidden) = (Vec::new(), false);
+        let (mut found, mut variables) = (Vec::new(), Variables::default());
         for (name, constant) in wanted {
             match CString::new(&*name).ok().and_then(|text| driver.module_global(module, &text).ok()) {
                 Some((base, bytes)) => {
-                    found.push(ModuleVariable { name, range: Range::new(base, bytes), constant, managed: false });
+                    let managed = !constant && driver.is_managed(base);
+                    variables.managed |= managed;
+                    found.push(ModuleVariable { name, range: Range::new(base, bytes), constant, managed });
                 }
-                None => hidden |= !constant && !is_text(&name),
+                None => variables.hidden |= !constant && !is_text(&name),
             }
         }
         let number = if found.is_empty() { None } else { context.code_loaded(found) };
         let mut code = locked(&self.code);
         let known = code.variables.entry(module).or_default();
         known.codes.extend(number);
-        known.hidden |= hidden;
-        (runtime, known.hidden)
+        known.variables.hidden |= variables.hidden;
+        known.variables.managed |= variables.managed;
+        (runtime, known.variables)
     }
 
     /// A module is about to go, perhaps of another context; `None`: all modules that are not known to stay (a library's kernels

@@ -97,15 +97,17 @@ impl Interceptor {
             state.functions.look(state, &self.driver, function);
         }
         let stream = stream_of(call.stream, per_thread);
+        let mut unrestorable = None;
         let (arguments, decline) = if capturing {
             (None, Some(Decline::StreamCapture))
         } else {
             let arguments = call.packed_arguments(&self.driver, function);
-            let surface = self.reaches_surface(arguments.as_ref().map(|(bytes, _)| &**bytes));
+            let bytes = arguments.as_ref().map(|(bytes, _)| &**bytes);
+            unrestorable = self.unrestorable(driven, function, bytes);
             // Its peers in other contexts may be launched by this thread, behind it.
             let waited_for = driven.counters.as_ref().is_some_and(|counters| counters.waits());
             let collective = function.collective && waited_for && CONTEXTS.load(Ordering::Relaxed) > 1;
-            (arguments, function.decline().or(surface).or(collective.then_some(Decline::Collective)))
+            (arguments, collective.then_some(Decline::Collective))
         };
         let info = DispatchInfo {
             kernel: function.kernel.clone(),
@@ -115,7 +117,7 @@ impl Interceptor {
                 Some((bytes, _)) => Arguments::Known(Arc::clone(bytes)),
                 None => Arguments::Unknown,
             },
-            traits: Traits { decline, collective: function.collective, ..Traits::default() },
+            traits: Traits { decline, unrestorable, collective: function.collective, ..Traits::default() },
         };
         let record = || {
             let (arguments, form) = arguments.ok_or(Decline::UnknownArguments)?;
@@ -186,8 +188,22 @@ impl Interceptor {
         }
     }
 
+    /// Why a launch cannot be replayed, by its code and by what its arguments are beside pointers to memory that was told of.
+    pub(super) fn unrestorable(
+        &self,
+        driven: &Driven,
+        function: &FunctionInfo,
+        arguments: Option<&[u8]>,
+    ) -> Option<Decline> {
+        let pages = || {
+            let arguments = arguments.filter(|_| driven.agent.uses_host_pages())?;
+            self.reaches_host_pages(&*function.layout(&self.driver)?, arguments)
+        };
+        function.unrestorable().or_else(|| self.reaches_surface(arguments)).or_else(pages)
+    }
+
     /// Whether an argument is a live surface: the array behind it cannot be put back.
-    pub(super) fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
+    fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
         let surfaces = locked(&self.surfaces);
         if surfaces.is_empty() {
             return None;

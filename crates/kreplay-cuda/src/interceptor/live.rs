@@ -26,6 +26,33 @@ impl Live {
         })
     }
 
+    /// Whether an address is in memory that is known.
+    pub(super) fn is_in(&self, address: u64) -> bool {
+        self.at(address).is_some()
+    }
+
+    /// Whether known memory begins there.
+    pub(super) fn is_at(&self, base: u64) -> bool {
+        self.0.contains_key(&base)
+    }
+
+    /// Bases of the regions that share bytes with a range.
+    pub(super) fn within(&self, range: Range) -> Vec<u64> {
+        let reached = self.0.range(..range.end()).map(|(_, (_, region))| region.range);
+        reached.filter(|region| region.end() > range.base).map(|region| region.base).collect()
+    }
+
+    /// The region that an address is in becomes memory that others may use. `None` where it cannot be put back anyway.
+    pub(super) fn export(&mut self, address: u64) -> Option<(Option<Context>, Region)> {
+        let (_, (owner, region)) = self.0.range_mut(..=address).next_back()?;
+        let captured = matches!(region.kind, RegionKind::Device | RegionKind::Pool | RegionKind::Mapped);
+        if !captured || !region.range.contains(address) {
+            return None;
+        }
+        (region.kind, region.writers) = (RegionKind::Imported, Writers::Others);
+        Some((*owner, region.clone()))
+    }
+
     /// Who allocated what an address is in; `None` where that is nobody in particular, or not known.
     pub(super) fn owner(&self, address: u64) -> Option<Context> {
         self.at(address)?.0

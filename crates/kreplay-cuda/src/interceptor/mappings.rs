@@ -5,17 +5,74 @@ use crate::tables::Context;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{AccessDescription, MemMapParams, MemSetAccessParams, MemUnmapParams};
 use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Writers};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Physical memory that is mapped, by address, until it is unmapped.
 #[derive(Debug, Default)]
-pub(super) struct Mappings(BTreeMap<u64, Mapping>);
+pub(super) struct Mappings {
+    mapped: BTreeMap<u64, Mapping>,
+    /// Handles of physical memory that others may use.
+    foreign: HashSet<u64>,
+}
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Mapping {
     bytes: u64,
-    /// Some device was allowed to use it.
+    /// Those of its physical memory that were seen.
+    handles: Vec<u64>,
+    /// Somebody was allowed to use it.
     accessible: bool,
+    /// The host was.
+    host: bool,
+    /// Others may use the physical memory.
+    foreign: bool,
+}
+
+impl Mapping {
+    /// What a device sees that may write it.
+    fn kind(&self) -> RegionKind {
+        match self {
+            Mapping { foreign: true, .. } => RegionKind::Imported,
+            Mapping { host: true, .. } => RegionKind::Host { copyable: false },
+            _ => RegionKind::Mapped,
+        }
+    }
+}
+
+impl Mappings {
+    fn in_range(&self, base: u64, bytes: u64) -> impl Iterator<Item = (&u64, &Mapping)> {
+        self.mapped.range(base..base.saturating_add(bytes))
+    }
+
+    /// A handle was made; its number may have stood for something else before.
+    pub(super) fn handle_made(&mut self, handle: u64, foreign: bool) {
+        if foreign {
+            self.foreign.insert(handle);
+        } else {
+            self.foreign.remove(&handle);
+        }
+    }
+
+    /// Another handle of what an address is mapped to.
+    pub(super) fn handle_retained(&mut self, address: u64, handle: u64) {
+        let Some((base, mapping)) = self.mapped.range_mut(..=address).next_back() else { return };
+        if address - base < mapping.bytes {
+            mapping.handles.push(handle);
+            let foreign = mapping.foreign;
+            self.handle_made(handle, foreign);
+        }
+    }
+
+    /// Others may use the physical memory of a handle from now on. Gives where it is mapped.
+    pub(super) fn handle_exported(&mut self, handle: u64) -> Vec<u64> {
+        self.foreign.insert(handle);
+        let own = self.mapped.iter_mut().filter(|(_, mapping)| mapping.handles.contains(&handle));
+        own.map(|(base, mapping)| {
+            mapping.foreign = true;
+            *base
+        })
+        .collect()
+    }
 }
 
 impl Interceptor {
@@ -23,22 +80,25 @@ impl Interceptor {
     pub(super) fn map_exit(&self, data: &CallbackData) {
         // SAFETY: CUPTI hands the parameters of this function.
         let p = unsafe { data.parameters.cast::<MemMapParams>().read() };
-        locked(&self.mappings).0.insert(p.pointer, Mapping { bytes: p.bytes as u64, accessible: false });
+        let mut mappings = locked(&self.mappings);
+        let foreign = mappings.foreign.contains(&p.handle);
+        let (bytes, handles) = (p.bytes as u64, vec![p.handle]);
+        mappings.mapped.insert(p.pointer, Mapping { bytes, handles, accessible: false, host: false, foreign });
     }
 
     /// *Enter* of `cuMemUnmap`.
     pub(super) fn unmap_enter(&self, data: &CallbackData) {
         // SAFETY: CUPTI hands the parameters of this function.
         let p = unsafe { data.parameters.cast::<MemUnmapParams>().read() };
-        let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
-        let gone: Vec<(u64, Mapping)> = {
+        let bases: Vec<u64> = {
             let mut mappings = locked(&self.mappings);
-            let gone: Vec<_> = mappings.0.range(range.clone()).map(|(base, mapping)| (*base, *mapping)).collect();
-            mappings.0.retain(|base, _| !range.contains(base));
-            gone
+            // Those that a device may only read are live for no context, and recorded launches may read them.
+            let gone = mappings.in_range(p.pointer, p.bytes as u64).filter(|(_, mapping)| mapping.accessible);
+            let bases = gone.map(|(base, _)| *base).collect();
+            let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
+            mappings.mapped.retain(|base, _| !range.contains(base));
+            bases
         };
-        // Those that a device may only read are live for no context, and recorded launches may read them.
-        let bases: Vec<u64> = gone.iter().filter(|(_, mapping)| mapping.accessible).map(|(base, _)| *base).collect();
         self.retire(data, &bases, &|state, base| state.region_retire(base));
     }
 
@@ -46,8 +106,7 @@ impl Interceptor {
     pub(super) fn access_enter(&self, data: &CallbackData) {
         // SAFETY: CUPTI hands the parameters of this function.
         let p = unsafe { data.parameters.cast::<MemSetAccessParams>().read() };
-        let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
-        let used = locked(&self.mappings).0.range(range).any(|(_, mapping)| mapping.accessible);
+        let used = locked(&self.mappings).in_range(p.pointer, p.bytes as u64).any(|(_, mapping)| mapping.accessible);
         if used {
             self.end_recordings(ClosingReason::Unrecordable);
         }
@@ -63,42 +122,58 @@ impl Interceptor {
         // SAFETY: the program hands that many descriptions to the driver.
         let access = unsafe { std::slice::from_raw_parts(p.access, p.count) };
         let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
-        let mapped: Vec<Range> = {
+        let mapped: Vec<(Range, RegionKind)> = {
             let mut mappings = locked(&self.mappings);
-            let mapped = mappings.0.range_mut(range);
+            let mapped = mappings.mapped.range_mut(range);
             mapped
                 .map(|(base, mapping)| {
                     mapping.accessible = true;
-                    Range::new(*base, mapping.bytes)
+                    // Whether it may read or write: what a pass leaves there is not for it to see.
+                    if let Some(host) = access.iter().rev().find(|one| one.kind != DEVICE) {
+                        mapping.host = host.flags != 0;
+                    }
+                    (Range::new(*base, mapping.bytes), mapping.kind())
                 })
                 .collect()
         };
-        for range in mapped {
+        for (range, kind) in mapped {
             match self.forget(range.base) {
-                Some((owner, region)) => self.access_changed(data.context, owner, region, access),
-                None => self.first_access(data.context, range, access),
+                Some((owner, region)) => self.access_changed(data.context, owner, region, (access, kind)),
+                None => self.first_access(data.context, range, (access, kind)),
             }
         }
     }
 
-    fn first_access(&self, context: Context, range: Range, access: &[AccessDescription]) {
+    fn first_access(&self, context: Context, range: Range, (access, kind): (&[AccessDescription], RegionKind)) {
         let writable = access.iter().filter(|one| is_writable(one)).count();
         if writable > 0 {
-            let writers = if writable > 1 { Writers::Others } else { Writers::Seen };
-            self.born(Some(context), Region { range, kind: RegionKind::Mapped, writers });
+            let seen = writable == 1 && kind == RegionKind::Mapped;
+            let writers = if seen { Writers::Seen } else { Writers::Others };
+            self.born(Some(context), Region { range, kind, writers });
         }
     }
 
     /// A mapping that was live, and is told about anew.
-    fn access_changed(&self, context: Context, owner: Option<Context>, region: Region, access: &[AccessDescription]) {
+    fn access_changed(
+        &self,
+        context: Context,
+        owner: Option<Context>,
+        region: Region,
+        (access, kind): (&[AccessDescription], RegionKind),
+    ) {
         let range = region.range;
+        let told = region.kind == kind || region.kind == RegionKind::Untracked;
+        let kind = if region.kind == RegionKind::Untracked { RegionKind::Untracked } else { kind };
+        let writers = if kind == RegionKind::Mapped { region.writers } else { Writers::Others };
+        let region = Region { range, kind, writers };
         let device = owner.and_then(|owner| self.device_of(owner, context));
         let own = access.iter().rev().find(|one| one.kind == DEVICE && Some(one.device) == device);
         let region = match own {
             _ if device.is_none() => Some(Region { kind: RegionKind::Untracked, ..region }),
             // Its own device may not write it any more, so nor may a replay.
             Some(own) if !is_writable(own) => None,
-            _ if access.iter().all(|one| !is_writable(one)) => return self.remember(owner, region),
+            _ if told && access.iter().all(|one| !is_writable(one)) => return self.remember(owner, region),
+            _ if access.iter().all(|one| one.kind != DEVICE) => Some(region),
             Some(_) if access.len() == 1 => Some(region),
             _ => Some(Region { writers: Writers::Others, ..region }),
         };

@@ -123,8 +123,8 @@ impl Interceptor {
         if self.capturing() { RegionKind::Untracked } else { RegionKind::Pool }
     }
 
-    /// Bytes of an allocation of another process.
-    fn allocation_bytes(&self, base: u64) -> u64 {
+    /// Bytes of an allocation of another process or interface.
+    pub(super) fn allocation_bytes(&self, base: u64) -> u64 {
         let _depth = crate::agent::Depth::enter();
         self.driver.allocation(base).map_or(1, |(_, bytes)| bytes)
     }

@@ -15,15 +15,19 @@ mod context;
 mod contexts;
 mod copies;
 mod end;
+mod foreign;
 mod forked;
 mod function;
+mod graphics;
 mod graphs;
+mod host_pages;
 mod host_writes;
 mod ids;
 mod launch;
 mod live;
 mod mappings;
 mod memory;
+mod newer;
 mod operations;
 mod pending;
 mod pools;
@@ -92,10 +96,12 @@ pub(crate) struct Interceptor {
     surfaces: Mutex<HashSet<u64>>,
     agents: AtomicU64,
     graphs: Mutex<graphs::Graphs>,
+    graphics: Mutex<graphics::Mapped>,
     pools: Arc<Pools>,
     mappings: Mutex<mappings::Mappings>,
     attributes: attributes::Attributes,
     host_writes: host_writes::HostWrites,
+    newer: newer::Newer,
     /// Other devices may use memory of pools.
     pools_shared: AtomicBool,
     /// Ends what is open when the command has gone.
@@ -130,9 +136,11 @@ impl Interceptor {
             surfaces: Mutex::default(),
             agents: AtomicU64::new(0),
             graphs: Mutex::default(),
+            graphics: Mutex::default(),
             mappings: Mutex::default(),
             attributes: attributes::Attributes::default(),
             host_writes: host_writes::HostWrites::default(),
+            newer: newer::Newer::default(),
             pools_shared: AtomicBool::new(false),
             parting: Once::new(),
         }

@@ -87,6 +87,8 @@ pub(crate) mod device_attribute {
     pub(crate) const MULTIPROCESSORS: i32 = 16;
     /// Bytes of L2.
     pub(crate) const L2_BYTES: i32 = 38;
+    /// Whether kernels can use the pages of their process, that no call of the driver told of.
+    pub(crate) const PAGEABLE_ACCESS: i32 = 88;
     /// Compute capability, first number.
     pub(crate) const MAJOR: i32 = 75;
     /// Compute capability, second number.

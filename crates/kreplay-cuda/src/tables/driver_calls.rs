@@ -270,6 +270,17 @@ impl Driver {
         }
     }
 
+    /// Whether an address is in managed memory. `false` where that cannot be told.
+    pub(crate) fn is_managed(&self, address: u64) -> bool {
+        const IS_MANAGED: u32 = 8;
+        let mut managed = 0;
+        match self.table().cuPointerGetAttribute {
+            // SAFETY: the output is a local that is larger than what is written; any address may be asked about.
+            Some(get) => (unsafe { get(&mut managed, IS_MANAGED, address) }) == 0 && managed as u32 != 0,
+            None => false,
+        }
+    }
+
     /// Loads a function now that would be loaded at its first launch.
     pub(crate) fn load_function(&self, function: Function) -> Result<(), CudaError> {
         match self.table().cuFuncLoad {

@@ -1,6 +1,7 @@
 //! The launch of a graph.
 
 use super::super::call::stream_of;
+use super::super::context::Driven;
 use super::super::launch::bare;
 use super::super::operations::upload;
 use super::super::pending::{Pending, push};
@@ -26,7 +27,7 @@ impl Interceptor {
         let stream = stream_of(parameters.stream, per_thread).raw();
         let exec = GraphExec(parameters.graph);
         let settled = self.graph_sources_settled(exec);
-        let guard = match self.nodes(exec, stream, settled) {
+        let guard = match self.nodes(driven, exec, stream, settled) {
             Some(nodes) => driven.engine.dispatch_graph(nodes),
             None => {
                 // Nothing is known of it, or nothing but that it cannot be recorded.
@@ -57,7 +58,13 @@ impl Interceptor {
     }
 
     /// What a graph does, for the engine. `settled`: what it copies from the host is there by now.
-    fn nodes(&self, exec: GraphExec, stream: u64, settled: bool) -> Option<Vec<GraphNode<'static, CudaWork>>> {
+    fn nodes(
+        &self,
+        driven: &Driven,
+        exec: GraphExec,
+        stream: u64,
+        settled: bool,
+    ) -> Option<Vec<GraphNode<'static, CudaWork>>> {
         let graphs = locked(&self.graphs);
         let plan = graphs.0.get(&exec)?;
         let refused = plan.steps.iter().any(|step| matches!(step.work, Work::Unrecordable(_)));
@@ -68,17 +75,13 @@ impl Interceptor {
         for step in plan.steps.iter().filter(|step| step.enabled) {
             match &step.work {
                 Work::Kernel { function, launch } => {
-                    let surface = self.reaches_surface(Some(&launch.arguments));
+                    let unrestorable = self.unrestorable(driven, function, Some(&launch.arguments));
                     let info = DispatchInfo {
                         kernel: function.kernel.clone(),
                         geometry: Geometry { groups: launch.grid, items: launch.block },
                         stream,
                         arguments: Arguments::Known(Arc::clone(&launch.arguments)),
-                        traits: Traits {
-                            decline: function.decline().or(surface),
-                            collective: function.collective,
-                            ..Traits::default()
-                        },
+                        traits: Traits { unrestorable, collective: function.collective, ..Traits::default() },
                     };
                     let work = CudaWork::Launch(launch.clone());
                     nodes.push(GraphNode::Kernel(Member {

@@ -1,0 +1,49 @@
+//! Functions of a driver that is newer than what is known of it. What one does nobody knows, so a window that records ends before
+//! it, and it is said once.
+
+use super::call::call_name;
+use super::ids::Written;
+use super::{Interceptor, locked};
+use crate::tables::callback::CallbackData;
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+/// Names that were warned of.
+#[derive(Debug, Default)]
+pub(super) struct Newer(Mutex<HashSet<&'static str>>);
+
+impl Interceptor {
+    /// *Enter* of such a function.
+    pub(super) fn newer_enter(&self, data: &CallbackData) {
+        let name = call_name(data).unwrap_or("a function without a name");
+        if asks(name) {
+            return;
+        }
+        if locked(&self.newer.0).insert(name) {
+            (self.warn)(
+                "newer_function",
+                format!(
+                    "the program calls {name}, which is newer than this kreplay: windows end before it, and what it launches or \
+                     allocates is not seen"
+                ),
+            );
+        }
+        self.operation_enter(data, Written::Unknown);
+    }
+}
+
+/// Whether a function only asks, by its name.
+fn asks(name: &str) -> bool {
+    ["Get", "Query", "Occupancy", "CanAccess", "Elapsed", "Enumerate"].iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks;
+
+    #[test]
+    fn questions_are_told_by_their_names() {
+        assert!(asks("cuDeviceGetP2PAtomicCapabilities") && asks("cuStreamQuery_v2"));
+        assert!(!asks("cuLaunchKernelExV2") && !asks("cuMemsetBatchAsync"));
+    }
+}
