@@ -52,13 +52,17 @@ SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory graphs printing fault filters silent"
+    "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
+    "sharing graphs printing fault filters silent"
 ).split()
 OTHERS = "spinning dying lasting two_devices".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.
 MAY_DECLINE = {
     "dynamic_parallelism": {"untracked_memory"},
     "host_memory": {"untracked_memory", "managed_memory"},
+    "host_pages": {"untracked_memory"},
+    "managed_variables": {"managed_memory"},
+    "sharing": {"imported_memory"},
     "graphs": {"graph_launch"},
     "printing": {"untracked_memory"},
     "fault": {"agent_lost", "pass_failed"},
