@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 static const size_t kCount = 1024, kBytes = kCount * 4;
 static const NewerCalls* calls;
@@ -31,6 +32,15 @@ __global__ void follow(uint32_t* out, uint32_t* const* table) { out[global_index
 
 // Uses what a handle stands for, as an image instruction would.
 __global__ void sample(uint32_t* out, const uint32_t* described) { out[global_index()] += *described; }
+
+// Waits for an answer of somebody's who watches what it writes.
+__global__ void ask(volatile uint32_t* question, volatile uint32_t* const* table) {
+    if (global_index() != 0) return;
+    question[0] = 1;
+    while ((*table)[0] == 0) {
+    }
+    question[1] = (*table)[0];
+}
 
 template <class... T>
 static void launch(void (*kernel)(T...), T... arguments) {
@@ -152,6 +162,91 @@ static void managed() {
     CHECK(hipFree(table));
 }
 
+static void advance_words(std::vector<uint32_t>& words) {
+    for (uint32_t& word : words) word = next_word(word);
+}
+
+// Memory is handed to another process while a window is open that has it; and what is allocated later is nobody else's.
+static void exported(hsa_status_t (*call)(void*, size_t)) {
+    Out out, shared, later;
+    for (Out* one : {&shared, &out}) {
+        launch(advance, one->data);
+        advance_words(one->expected);
+    }
+    // What is within it is not all that is shared.
+    MUST(call(shared.data + 8, 16));
+    for (Out* one : {&shared, &out}) {
+        launch(advance, one->data);
+        advance_words(one->expected);
+    }
+    shared.check("shared");
+    CHECK(hipFree(shared.data));
+    later.data = device_array(later.expected);
+    for (Out* one : {&later, &out}) {
+        launch(advance, one->data);
+        advance_words(one->expected);
+        one->check("unshared");
+    }
+}
+
+// A mapping's memory is handed to another process: all that is mapped of it, then and later; until its number is another's.
+static void exported_handle() {
+    Out out;
+    uint64_t handle = calls->create(kBytes);
+    void* addresses[] = {calls->reserve(kBytes), calls->reserve(kBytes), calls->reserve(kBytes)};
+    for (int i : {0, 1}) mapped(addresses[i], handle);
+    auto expected = filled(5);
+    launch(fill, static_cast<uint32_t*>(addresses[0]), 5u);
+    MUST(calls->share(handle));
+    for (int i : {0, 1, 2}) {
+        if (i == 2) mapped(addresses[2], handle);
+        launch(advance, static_cast<uint32_t*>(addresses[i]));
+        advance_words(expected);
+    }
+    // Access that changes gives nothing back.
+    MUST(calls->access(addresses[1], kBytes, HSA_ACCESS_PERMISSION_RW));
+    launch(add, out.data, static_cast<const uint32_t*>(addresses[1]));
+    out.adds(expected);
+    for (void* address : addresses) MUST(calls->unmap(address, kBytes));
+    calls->release(handle);
+    if (calls->create(kBytes) != handle) std::exit(3);
+    mapped(addresses[0], handle);
+    launch(fill, static_cast<uint32_t*>(addresses[0]), 7u);
+    launch(add, out.data, static_cast<const uint32_t*>(addresses[0]));
+    out.adds(filled(7));
+    out.check("exported handle");
+    MUST(calls->unmap(addresses[0], kBytes));
+}
+
+// Another process's memory, mapped here.
+static void imported_handle() {
+    Out out;
+    auto data = mapped(calls->reserve(kBytes), calls->import(kBytes));
+    launch(fill, data, 5u);
+    launch(advance, out.data);
+    advance_words(out.expected);
+    launch(add, out.data, static_cast<const uint32_t*>(data));
+    out.adds(filled(5));
+    out.check("imported handle");
+    MUST(calls->unmap(data, kBytes));
+}
+
+// What another process writes within a window stays, though it does so only once.
+static void answered() {
+    std::vector<uint32_t> zeroes(2);
+    volatile uint32_t *question = device_array(zeroes), *answer = device_array(zeroes);
+    auto table = device_array(std::vector<volatile uint32_t*>{answer});
+    MUST(calls->ipc(const_cast<uint32_t*>(answer), 8));
+    std::thread other([&] {
+        while (question[0] != 1) std::this_thread::yield();
+        answer[0] = 5;
+    });
+    launch(ask, question, static_cast<volatile uint32_t* const*>(table));
+    other.join();
+    verdict("ask", fetch(const_cast<uint32_t*>(question), 2), std::vector<uint32_t>{1, 5});
+    verdict("answer", fetch(const_cast<uint32_t*>(answer), 1), std::vector<uint32_t>{5});
+}
+
 static void destroyed(hsa_status_t (*destroy)(uint64_t)) {
     Out out;
     uint64_t handle = calls->describe(11, 1);
@@ -190,6 +285,12 @@ int main(int argc, char** argv) {
     if (wanted == "access") access();
     if (wanted == "attributes") attributes();
     if (wanted == "managed") managed();
+    if (wanted == "ipc") exported(calls->ipc);
+    if (wanted == "dmabuf") exported(calls->dmabuf);
+    if (wanted == "dmabuf-v2") exported(calls->dmabuf_v2);
+    if (wanted == "exported-handle") exported_handle();
+    if (wanted == "imported-handle") imported_handle();
+    if (wanted == "answered") answered();
     if (wanted == "image") destroyed(calls->image_destroy);
     if (wanted == "sampler") destroyed(calls->sampler_destroy);
     if (wanted == "clear") written(calls->image_clear);

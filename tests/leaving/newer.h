@@ -9,8 +9,18 @@
 struct NewerCalls {
     // Addresses for mappings, of which no tool hears. Nothing can be reached there yet.
     void* (*reserve)(size_t bytes);
-    // Memory to be mapped, all zeroes.
+    // `hsa_amd_vmem_handle_create`: memory to be mapped, all zeroes.
     uint64_t (*create)(size_t bytes);
+    // `hsa_amd_vmem_handle_release`; its number is the next one's.
+    void (*release)(uint64_t handle);
+    // `hsa_amd_vmem_export_shareable_handle`, for nobody.
+    hsa_status_t (*share)(uint64_t handle);
+    // `hsa_amd_vmem_import_shareable_handle`, of memory that another process has created.
+    uint64_t (*import)(size_t bytes);
+    // `hsa_amd_ipc_memory_create` and `hsa_amd_portable_export_dmabuf` in both versions, for nobody.
+    hsa_status_t (*ipc)(void* address, size_t bytes);
+    hsa_status_t (*dmabuf)(void* address, size_t bytes);
+    hsa_status_t (*dmabuf_v2)(void* address, size_t bytes);
     // `hsa_amd_vmem_map`.
     hsa_status_t (*map)(void* address, size_t bytes, uint64_t handle);
     // `hsa_amd_vmem_unmap`.

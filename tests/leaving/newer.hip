@@ -12,8 +12,9 @@
 #include <cstring>
 
 // Functions of ROCr 5.2's extension table but for the last; those from this one on stand two places further in newer ones.
-constexpr size_t kOlder = 47, kMoved = 16, kNewer = 75, kPage = 4096;
-constexpr size_t kSvmSet = 46, kMap = 59, kUnmap = 60, kSetAccess = 61, kProperties = 66;
+constexpr size_t kOlder = 47, kMoved = 16, kNewer = 82, kPage = 4096;
+constexpr size_t kIpcCreate = 30, kSvmSet = 46, kDmabuf = 53, kCreate = 57, kRelease = 58, kMap = 59, kUnmap = 60;
+constexpr size_t kSetAccess = 61, kExport = 63, kImport = 64, kProperties = 66, kDmabufV2 = 73;
 
 struct Extension {
     ApiTableVersion version;
@@ -32,6 +33,13 @@ static ImageExtTable images;
 static hsa_agent_t gpu;
 static hsa_amd_memory_pool_t pool;
 
+using IpcCreate = hsa_status_t (*)(void*, size_t, hsa_amd_ipc_memory_t*);
+using Dmabuf = hsa_status_t (*)(const void*, size_t, int*, uint64_t*);
+using DmabufV2 = hsa_status_t (*)(const void*, size_t, int*, uint64_t*, uint64_t);
+using Create = hsa_status_t (*)(hsa_amd_memory_pool_t, size_t, int, uint64_t, uint64_t*);
+using Release = hsa_status_t (*)(uint64_t);
+using Export = hsa_status_t (*)(int*, uint64_t, uint64_t);
+using Import = hsa_status_t (*)(int, uint64_t*);
 using Map = hsa_status_t (*)(void*, size_t, size_t, uint64_t, uint64_t);
 using Unmap = hsa_status_t (*)(void*, size_t);
 using SetAccess = hsa_status_t (*)(void*, size_t, const Access*, size_t);
@@ -41,6 +49,26 @@ static hsa_status_t placed(void* address, size_t bytes, int protection, int flag
     void* at = mmap(address, bytes, protection, flags | MAP_FIXED, file, off_t(offset));
     return at == MAP_FAILED ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS;
 }
+
+static hsa_status_t real_create(hsa_amd_memory_pool_t, size_t bytes, int, uint64_t, uint64_t* handle) {
+    int file = memfd_create("memory", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, off_t(bytes)) != 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    *handle = uint64_t(file);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t real_release(uint64_t handle) { return close(int(handle)) == 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR; }
+static hsa_status_t real_share(int* file, uint64_t handle, uint64_t) {
+    *file = int(handle);
+    return HSA_STATUS_SUCCESS;
+}
+static hsa_status_t real_import_handle(int file, uint64_t* handle) {
+    *handle = uint64_t(file);
+    return HSA_STATUS_SUCCESS;
+}
+static hsa_status_t real_ipc(void*, size_t, hsa_amd_ipc_memory_t*) { return HSA_STATUS_SUCCESS; }
+static hsa_status_t real_dmabuf(const void*, size_t, int*, uint64_t*) { return HSA_STATUS_SUCCESS; }
+static hsa_status_t real_dmabuf_v2(const void*, size_t, int*, uint64_t*, uint64_t) { return HSA_STATUS_SUCCESS; }
 
 static hsa_status_t real_map(void* address, size_t bytes, size_t offset, uint64_t handle, uint64_t) {
     // Nobody may reach it before access is given.
@@ -125,9 +153,36 @@ static const NewerCalls calls = {
         return memory;
     },
     [](size_t bytes) {
-        int file = memfd_create("memory", MFD_CLOEXEC);
-        if (file < 0 || ftruncate(file, off_t(bytes)) != 0) std::abort();
-        return uint64_t(file);
+        uint64_t handle = 0;
+        if (function<Create>(kCreate)(pool, bytes, 0, 0, &handle) != HSA_STATUS_SUCCESS) std::abort();
+        return handle;
+    },
+    [](uint64_t handle) {
+        if (function<Release>(kRelease)(handle) != HSA_STATUS_SUCCESS) std::abort();
+    },
+    [](uint64_t handle) {
+        int file = -1;
+        return function<Export>(kExport)(&file, handle, 0);
+    },
+    [](size_t bytes) {
+        uint64_t theirs = 0, handle = 0;
+        if (real_create(pool, bytes, 0, 0, &theirs) != HSA_STATUS_SUCCESS) std::abort();
+        if (function<Import>(kImport)(int(theirs), &handle) != HSA_STATUS_SUCCESS) std::abort();
+        return handle;
+    },
+    [](void* address, size_t bytes) {
+        hsa_amd_ipc_memory_t handle;
+        return function<IpcCreate>(kIpcCreate)(address, bytes, &handle);
+    },
+    [](void* address, size_t bytes) {
+        int file = -1;
+        uint64_t offset = 0;
+        return function<Dmabuf>(kDmabuf)(address, bytes, &file, &offset);
+    },
+    [](void* address, size_t bytes) {
+        int file = -1;
+        uint64_t offset = 0;
+        return function<DmabufV2>(kDmabufV2)(address, bytes, &file, &offset, 0);
     },
     [](void* address, size_t bytes, uint64_t handle) { return function<Map>(kMap)(address, bytes, 0, handle, 0); },
     [](void* address, size_t bytes) { return function<Unmap>(kUnmap)(address, bytes); },
@@ -181,6 +236,13 @@ extern "C" bool OnLoad(HsaApiTable* table, uint64_t version, uint64_t failed, co
     void** older = reinterpret_cast<void**>(&table->amd_ext_->version + 1);
     extension.version = {2, sizeof extension, 0, 0};
     for (size_t i = 0; i < kOlder; i++) extension.functions[i < kMoved ? i : i + 2] = older[i];
+    extension.functions[kIpcCreate] = reinterpret_cast<void*>(real_ipc);
+    extension.functions[kDmabuf] = reinterpret_cast<void*>(real_dmabuf);
+    extension.functions[kDmabufV2] = reinterpret_cast<void*>(real_dmabuf_v2);
+    extension.functions[kCreate] = reinterpret_cast<void*>(real_create);
+    extension.functions[kRelease] = reinterpret_cast<void*>(real_release);
+    extension.functions[kExport] = reinterpret_cast<void*>(real_share);
+    extension.functions[kImport] = reinterpret_cast<void*>(real_import_handle);
     extension.functions[kSvmSet] = reinterpret_cast<void*>(real_svm_set);
     extension.functions[kMap] = reinterpret_cast<void*>(real_map);
     extension.functions[kUnmap] = reinterpret_cast<void*>(real_unmap);
@@ -201,7 +263,7 @@ extern "C" bool OnLoad(HsaApiTable* table, uint64_t version, uint64_t failed, co
     if (!load(&shown, version, failed, names)) return false;
     // What the tool has put in stands in the runtime's own table too.
     for (size_t i = 0; i < kOlder; i++) {
-        if (i + 2 != kSvmSet) older[i] = extension.functions[i < kMoved ? i : i + 2];
+        if (i + 2 != kSvmSet && i + 2 != kIpcCreate) older[i] = extension.functions[i < kMoved ? i : i + 2];
     }
     return true;
 }

@@ -14,6 +14,24 @@ fn case(name: &str, closings: &[&str]) {
 
 /// A case that went well.
 fn profiled(name: &str) -> Option<Profiled> {
+    let profiled = run_case(name, "batch")?;
+    let rows = profiled.dispatches();
+    let well = rows.iter().all(|row| row.outcome == Outcome::Replayed);
+    assert!(well && !rows.is_empty(), "{name}: {rows:#?}\n{:#?}", profiled.ended);
+    Some(profiled)
+}
+
+/// What becomes of each dispatch of a case: why it declined, or nothing where it was replayed.
+fn outcomes(name: &str, window: &str, expected: &[&str]) {
+    let Some(profiled) = run_case(name, window) else { return };
+    let rows = profiled.dispatches();
+    let reasons: Vec<&str> = rows.iter().map(|row| row.reason.as_deref().unwrap_or_default()).collect();
+    assert_eq!(reasons, expected, "{name}: {rows:#?}");
+    assert!(rows.iter().all(|row| (row.outcome == Outcome::Replayed) == row.reason.is_none()), "{name}: {rows:#?}");
+}
+
+/// A case whose results are those of a plain run, and whose passes do not differ.
+fn run_case(name: &str, window: &str) -> Option<Profiled> {
     if let Some(why) = missing() {
         skipped(&why);
         return None;
@@ -22,12 +40,11 @@ fn profiled(name: &str) -> Option<Profiled> {
     let library = library.to_str().expect("a path in UTF-8");
     let expected = run(plain(&executable).args([library, name]));
     assert_eq!(expected.code(), 0, "{name}: {expected:#?}");
-    let profiled = Profile::new().passes(3).window("batch").run(&executable, [library, name]);
+    let profiled = Profile::new().passes(3).window(window).run(&executable, [library, name]);
     assert_eq!(profiled.ended.code(), 0, "{name}: {:#?}", profiled.ended);
     assert_eq!(profiled.ended.stdout, expected.stdout, "{name}: {:#?}", profiled.ended);
     let rows = profiled.dispatches();
-    let well = rows.iter().all(|row| row.outcome == Outcome::Replayed && row.divergence.is_none());
-    assert!(well && !rows.is_empty(), "{name}: {rows:#?}\n{:#?}", profiled.ended);
+    assert!(rows.iter().all(|row| row.divergence.is_none()), "{name}: {rows:#?}\n{:#?}", profiled.ended);
     Some(profiled)
 }
 
@@ -73,4 +90,27 @@ fn images_that_calls_write() {
     for name in ["clear", "copy", "import", "export"] {
         case(name, &["unrecordable", "exit"]);
     }
+}
+
+/// Another process may write it at any time.
+#[test]
+fn memory_that_is_exported() {
+    for name in ["ipc", "dmabuf", "dmabuf-v2"] {
+        for window in ["batch", "kernel"] {
+            outcomes(name, window, &["", "", "imported_memory", "", "", ""]);
+        }
+    }
+}
+
+#[test]
+fn mappings_of_exported_and_imported_handles() {
+    let theirs = "imported_memory";
+    outcomes("exported-handle", "batch", &["", theirs, theirs, theirs, theirs, "", ""]);
+    outcomes("imported-handle", "batch", &[theirs, "", theirs]);
+}
+
+/// It is not put back between passes, nor by the end of the window.
+#[test]
+fn what_others_write_within_a_window() {
+    outcomes("answered", "kernel", &[""]);
 }

@@ -7,7 +7,7 @@
 //! | device memory with the executable flag | `untracked_memory` | – |
 //! | kernel arguments | never restored | never restored |
 //! | other host memory of the runtime, locked host memory | `untracked_memory` | the same |
-//! | memory of other processes and interfaces | `imported_memory` | the same |
+//! | memory of other processes and interfaces, memory exported to them | `imported_memory` | the same |
 //! | virtual memory mappings | captured while it may read and write them, else `untracked_memory` | `imported_memory` once they may reach it |
 //! | managed (SVM) ranges | `managed_memory` | the same |
 //!
@@ -37,14 +37,15 @@ impl Backend {
             return;
         }
         for (index, unit) in self.units().iter().enumerate() {
-            let here = allocation.owner.is_none_or(|owner| owner == index);
-            if here {
+            // Nobody asks whether a GPU has access to what it could not put back.
+            let anywhere = allocation.kind == RegionKind::Imported;
+            if anywhere || allocation.owner.is_none_or(|owner| owner == index) {
                 unit.engine.region_born(Region {
                     range: allocation.range,
                     kind: allocation.kind.clone(),
                     writers: allocation.writers,
                 });
-                if allocation.owner.is_some() {
+                if allocation.owner == Some(index) {
                     unit.agent.count_used(allocation.pool_bytes, true);
                 }
             }
@@ -141,6 +142,7 @@ impl Backend {
             pool_bytes: if owner.is_some() { range.bytes } else { 0 },
             access: 0,
             host_address: owner.is_none(),
+            handle: None,
         }
     }
 
@@ -165,6 +167,7 @@ impl Backend {
                 pool_bytes: 0,
                 access,
                 host_address: false,
+                handle: None,
             });
         }
     }
@@ -185,10 +188,12 @@ impl Backend {
         }
     }
 
-    /// An allocation is of another kind on its own GPU from now on.
+    /// A mapping is of another kind on its own GPU from now on, unless others may write it.
     pub(super) fn becomes(&self, allocation: &Allocation, kind: RegionKind) {
-        if let Some(live) = self.allocations.lock().get_mut(&allocation.range.base) {
-            live.kind = kind.clone();
+        let _change = self.allocations.changing();
+        match self.allocations.lock().get_mut(&allocation.range.base) {
+            Some(live) if live.kind != RegionKind::Imported => live.kind = kind.clone(),
+            _ => return,
         }
         if let Some(owner) = allocation.owner {
             let Allocation { range, writers, .. } = *allocation;
@@ -206,8 +211,9 @@ impl Backend {
         }
     }
 
-    /// Others can write this allocation from now on.
+    /// Other GPUs can write this allocation from now on.
     pub(super) fn shared(&self, base: u64, with: impl Fn(usize) -> bool) {
+        let _change = self.allocations.changing();
         let Some(allocation) = self.allocations.around(base) else { return };
         let Some(owner) = allocation.owner else { return };
         let others: Vec<usize> = (0..self.units().len()).filter(|index| *index != owner && with(*index)).collect();
@@ -218,7 +224,7 @@ impl Backend {
                 writers: Writers::Others,
             });
         }
-        if allocation.writers == Writers::Seen && (!others.is_empty() || with(usize::MAX)) {
+        if allocation.writers == Writers::Seen && !others.is_empty() {
             if let Some(live) = self.allocations.lock().get_mut(&allocation.range.base) {
                 live.writers = Writers::Others;
             }

@@ -84,17 +84,6 @@ impl Backend {
     }
 }
 
-/// `hsa_amd_ipc_memory_create`: another process may write the memory from now on.
-pub(super) unsafe extern "C" fn ipc_create(address: *mut c_void, bytes: usize, handle: *mut c_void) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    // SAFETY: the program's own arguments.
-    let status = unsafe { (backend.api.ipc_create)(address, bytes, handle) };
-    if status.is_ok() && backend.is_on() {
-        guard("hsa_amd_ipc_memory_create", || backend.shared(address as u64, |index| index == usize::MAX), || ());
-    }
-    status
-}
-
 /// `hsa_amd_ipc_memory_attach`.
 pub(super) unsafe extern "C" fn ipc_attach(
     handle: *const c_void,

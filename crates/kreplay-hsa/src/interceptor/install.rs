@@ -1,6 +1,6 @@
 //! Puts our functions into the runtime's tables.
 
-use super::{allocations, code, copies, foreign, host_access, images, queues, virtual_memory};
+use super::{allocations, code, copies, exports, foreign, host_access, images, queues, virtual_memory};
 use crate::tables::{RawTables, slots};
 
 /// Puts all of them in. The state must be in place: from here on the runtime calls them.
@@ -25,12 +25,17 @@ pub(crate) unsafe fn install(tables: &RawTables) {
         memory_lock <- foreign::memory_lock;
         lock_to_pool <- foreign::lock_to_pool;
         memory_unlock <- foreign::memory_unlock;
-        ipc_create <- foreign::ipc_create;
+        ipc_create <- exports::ipc_create;
+        export_dmabuf <- exports::export_dmabuf;
+        export_dmabuf_v2 <- exports::export_dmabuf_v2;
+        vmem_export <- exports::vmem_export;
+        vmem_import <- exports::vmem_import;
         ipc_attach <- foreign::ipc_attach;
         ipc_detach <- foreign::ipc_detach;
         interop_map <- foreign::interop_map;
         interop_unmap <- foreign::interop_unmap;
         svm_set <- foreign::svm_set;
+        vmem_handle_create <- virtual_memory::vmem_handle_create;
         vmem_map <- virtual_memory::vmem_map;
         vmem_unmap <- virtual_memory::vmem_unmap;
         vmem_set_access <- virtual_memory::vmem_set_access;

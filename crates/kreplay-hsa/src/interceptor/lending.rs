@@ -60,13 +60,18 @@ impl Backend {
 
 impl Lent<'_> {
     fn take(&mut self, allocation: Allocation) {
+        let _change = self.backend.allocations.changing();
+        // It may have been exported since it was found.
+        if !self.backend.allocations.is_lendable(allocation.range) {
+            return;
+        }
         let count = {
             let mut loans = self.backend.loans.lock();
             let count = loans.entry((self.unit, allocation.range.base)).or_default();
             *count += 1;
             *count
         };
-        // The lock is not held here: a change waits for windows of other threads.
+        // The loans' lock is not held here: a change waits for windows of other threads.
         if count == 1 {
             self.backend.change(self.unit, &allocation, true);
         }
@@ -77,6 +82,7 @@ impl Lent<'_> {
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         for allocation in &self.allocations {
+            let _change = self.backend.allocations.changing();
             let key = (self.unit, allocation.range.base);
             let last = {
                 let mut loans = self.backend.loans.lock();
@@ -88,8 +94,8 @@ impl Drop for Lent<'_> {
                 }
                 left == 0
             };
-            // A free in between has ended the region; it is not to come to life again.
-            if last && self.backend.allocations.is_live(allocation.range) {
+            // A free in between has ended the region, which is not to come to life again, or others may write it now.
+            if last && self.backend.allocations.is_lendable(allocation.range) {
                 self.backend.change(self.unit, allocation, false);
             }
         }

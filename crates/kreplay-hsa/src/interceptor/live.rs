@@ -22,6 +22,15 @@ pub(super) struct Allocation {
     pub(super) access: u64,
     /// Whether the host reads it at this address too.
     pub(super) host_address: bool,
+    /// Of a mapping: the handle of the memory that is mapped.
+    pub(super) handle: Option<u64>,
+}
+
+impl Allocation {
+    /// Whether windows may capture it now or once something changes, so that it matters when others may write it.
+    fn is_ours(&self) -> bool {
+        !matches!(self.kind, RegionKind::Imported | RegionKind::KernelArguments | RegionKind::Managed { .. })
+    }
 }
 
 /// Live allocations by address.
@@ -32,6 +41,10 @@ pub(crate) struct Allocations {
     held: Mutex<BTreeSet<u64>>,
     /// How many of the live ones are managed memory; changed under their lock.
     managed: AtomicUsize,
+    /// Held while what is known of live memory changes, here and in the engines: they hear last what came last.
+    changes: Mutex<()>,
+    /// Handles of memory that others may write, wherever it is mapped; changed under `changes`.
+    shareable: Mutex<BTreeSet<u64>>,
 }
 
 impl Allocations {
@@ -41,6 +54,29 @@ impl Allocations {
 
     pub(super) fn held(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be held while what is known of live memory changes. Windows are waited for meanwhile; none of them needs it.
+    pub(super) fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Handles of memory that others may write.
+    pub(super) fn shareable(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.shareable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The mappings of a handle's memory.
+    pub(super) fn mappings(&self, handle: u64) -> Vec<Allocation> {
+        let live = self.lock();
+        live.values().filter(|allocation| allocation.handle == Some(handle)).cloned().collect()
+    }
+
+    /// Others may write this allocation from now on. Whether that is new, and matters.
+    pub(super) fn give_away(&self, range: Range) -> bool {
+        let mut live = self.lock();
+        let known = live.get_mut(&range.base).filter(|allocation| allocation.range == range && allocation.is_ours());
+        known.map(|allocation| allocation.kind = RegionKind::Imported).is_some()
     }
 
     /// The allocation around `address`.
@@ -102,8 +138,11 @@ impl Allocations {
         live.range(..range.end()).rev().map_while(touches).collect()
     }
 
-    /// Whether there is an allocation of exactly this range.
-    pub(super) fn is_live(&self, range: Range) -> bool {
-        self.lock().get(&range.base).is_some_and(|allocation| allocation.range == range)
+    /// Whether there is host memory that can be lent of exactly this range.
+    pub(super) fn is_lendable(&self, range: Range) -> bool {
+        let lendable = |allocation: &Allocation| {
+            allocation.range == range && allocation.kind == RegionKind::Host { copyable: false }
+        };
+        self.lock().get(&range.base).is_some_and(lendable)
     }
 }

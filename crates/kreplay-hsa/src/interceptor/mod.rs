@@ -4,6 +4,7 @@
 //!   program ── hsa_queue_create ────────▶ queues      an intercept queue instead, with a record of its own
 //!           ── doorbell ────────────────▶ submission  one handler on the submitting thread: window, or passed on
 //!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
+//!           ── exports ─────────────────▶ exports     memory that others may write from now on
 //!           ── freeze, destroy ─────────▶ code        variables of code objects, names of kernels
 //!           ── copies, fills ───────────▶ copies      held while a window is open or recorded; known to be in flight
 //!           ── images ──────────────────▶ images      held likewise; a window that records ends before they go
@@ -27,6 +28,7 @@ mod allocations;
 mod code;
 mod copies;
 mod ending;
+mod exports;
 mod foreign;
 mod forked;
 mod guard;

@@ -1,7 +1,7 @@
 //! Memory mapped through the virtual-memory interface (ROCm 6 and later).
 //!
 //! Nobody can reach a mapping before access is given, and its owner may lose it again: it is captured only while its own GPU may read
-//! and write it.
+//! and write it. Memory whose handle was exported or imported is others' wherever it is mapped.
 
 use super::allocations::freeing;
 use super::guard;
@@ -10,6 +10,26 @@ use super::state::{Backend, backend};
 use crate::abi::{ACCESS_NONE, ACCESS_RW, AccessDescription, MemoryHandle, Pool, Status};
 use kreplay_engine::{Range, RegionKind, Writers};
 use std::ffi::c_void;
+
+/// `hsa_amd_vmem_handle_create`: a number that an earlier handle had is a new one's.
+pub(super) unsafe extern "C" fn vmem_handle_create(
+    pool: Pool,
+    bytes: usize,
+    kind: u32,
+    flags: u64,
+    handle: *mut MemoryHandle,
+) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let Some(original) = backend.api.vmem_handle_create else { return Status::ERROR };
+    // SAFETY: the program's own arguments.
+    let status = unsafe { original(pool, bytes, kind, flags, handle) };
+    if status.is_ok() && backend.is_on() && !handle.is_null() {
+        // SAFETY: the call that filled it succeeded.
+        let handle = unsafe { *handle };
+        guard("hsa_amd_vmem_handle_create", || backend.is_own(handle), || ());
+    }
+    status
+}
 
 /// `hsa_amd_vmem_map`.
 pub(super) unsafe extern "C" fn vmem_map(
@@ -39,15 +59,18 @@ fn mapped(backend: &Backend, base: u64, bytes: u64, handle: MemoryHandle) {
         .pool(pool.handle)
         .filter(|_| known)
         .and_then(|pool| backend.units().iter().position(|unit| unit.handle() == pool.owner));
+    let _change = backend.allocations.changing();
+    let theirs = owner.is_none() || backend.allocations.shareable().contains(&handle.handle);
     // Other devices may be given access at any time, and the same memory may be mapped twice: nobody's shadow is believed.
     backend.born(Allocation {
         range: Range::new(base, bytes),
-        kind: if owner.is_some() { RegionKind::Untracked } else { RegionKind::Imported },
+        kind: if theirs { RegionKind::Imported } else { RegionKind::Untracked },
         owner,
         writers: Writers::Others,
         pool_bytes: 0,
         access: 0,
         host_address: false,
+        handle: Some(handle.handle),
     });
 }
 

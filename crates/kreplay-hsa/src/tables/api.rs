@@ -178,10 +178,15 @@ functions! {
             fn(
                 *mut c_void, AgentHandle, *const c_void, AgentHandle, usize, u32, *const Signal, Signal, u32, bool
             ) -> Status;
+        export_dmabuf = "hsa_amd_portable_export_dmabuf" at newer(53), fn(*const c_void, usize, *mut c_int, *mut u64) -> Status;
+        vmem_handle_create = "hsa_amd_vmem_handle_create" at newer(57), fn(Pool, usize, u32, u64, *mut MemoryHandle) -> Status;
         vmem_map = "hsa_amd_vmem_map" at newer(59), fn(*mut c_void, usize, usize, MemoryHandle, u64) -> Status;
         vmem_unmap = "hsa_amd_vmem_unmap" at newer(60), fn(*mut c_void, usize) -> Status;
         vmem_set_access = "hsa_amd_vmem_set_access" at newer(61), fn(*mut c_void, usize, *const AccessDescription, usize) -> Status;
+        vmem_export = "hsa_amd_vmem_export_shareable_handle" at newer(63), fn(*mut c_int, MemoryHandle, u64) -> Status;
+        vmem_import = "hsa_amd_vmem_import_shareable_handle" at newer(64), fn(c_int, *mut MemoryHandle) -> Status;
         vmem_properties = "hsa_amd_vmem_get_alloc_properties_from_handle" at newer(66), fn(MemoryHandle, *mut Pool, *mut u32) -> Status;
+        export_dmabuf_v2 = "hsa_amd_portable_export_dmabuf_v2" at newer(73), fn(*const c_void, usize, *mut c_int, *mut u64, u64) -> Status;
         image_import = "hsa_ext_image_import" at Slot::Image(3),
             fn(AgentHandle, *const c_void, usize, usize, Image, *const c_void) -> Status;
         image_export = "hsa_ext_image_export" at Slot::Image(4),
