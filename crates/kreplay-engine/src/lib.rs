@@ -82,6 +82,7 @@ pub mod sampling;
 
 mod agent;
 mod call;
+mod chunk_map;
 mod counters;
 mod decline;
 mod dispatch;
@@ -104,10 +105,11 @@ mod verify;
 mod window;
 
 pub use agent::{
-    Agent, AgentDescription, AgentError, AgentId, Answer, Backing, Capabilities, ChunkMap, MemoryState, Move, Pair,
-    Ticket, Tier, Towards,
+    Agent, AgentDescription, AgentError, AgentId, Answer, Backing, Capabilities, MemoryState, Move, Pair, Ticket, Tier,
+    Towards,
 };
 pub use call::InCall;
+pub use chunk_map::ChunkMap;
 pub use counters::{
     CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedCounter, PlannedPass, Reading, Request,
     Value, Way,
