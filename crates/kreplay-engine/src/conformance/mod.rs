@@ -17,6 +17,8 @@ mod faults;
 mod kernel;
 mod log;
 mod memory_rig;
+mod model;
+mod observing;
 mod rig;
 mod world;
 
@@ -30,6 +32,7 @@ pub use world::{Allocation, World};
 /// The tests on the agent alone.
 pub mod agent_tests {
     pub use super::agent::*;
+    pub use super::observing::*;
 }
 
 /// The tests of the engine on the agent.

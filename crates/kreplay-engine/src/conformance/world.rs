@@ -1,6 +1,7 @@
 //! A program beside its model: what memory must hold is computed on the host.
 
-use super::{Kernel, Log, Rig, Words, observes_or_skips};
+use super::model::Model;
+use super::{Kernel, Log, Rig, observes_or_skips};
 use crate::{
     Agent, Arguments, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter, Geometry,
     KernelInfo, LastPass, Operation, Policy, Process, Range, Region, RegionKind, Settings, Traits, WindowStatus,
@@ -29,36 +30,6 @@ pub struct World<'a, R: Rig> {
     pub log: Arc<Log>,
     model: Model,
     hidden: u64,
-}
-
-/// Every live byte of the program, told to the engine or not.
-#[derive(Default)]
-struct Model {
-    live: BTreeMap<u64, Vec<u8>>,
-    /// Of these, pools by base: what is allocated within.
-    pools: BTreeMap<u64, BTreeMap<u64, u64>>,
-}
-
-impl Model {
-    fn word(&self, address: u64) -> (&u64, usize) {
-        let (base, _) = self.live.range(..=address).next_back().expect("the model has this address");
-        (base, (address - base) as usize)
-    }
-}
-
-impl Words for Model {
-    fn load(&self, address: u64) -> u32 {
-        let (base, at) = self.word(address);
-        u32::from_le_bytes(self.live[base][at..at + 4].try_into().expect("four bytes"))
-    }
-
-    fn store(&mut self, address: u64, value: u32) {
-        let (base, at) = self.word(address);
-        let base = *base;
-        if let Some(bytes) = self.live.get_mut(&base) {
-            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        }
-    }
 }
 
 /// Settings for tests: short deadlines, and no reserve unless the test asks for one.
@@ -139,7 +110,7 @@ impl<'a, R: Rig> World<'a, R> {
     /// The program allocates a part of a pool. What it holds is what was left there.
     pub fn allocate_within(&mut self, range: Range) {
         let content = self.rig.read(range);
-        self.model_write(range.base, &content);
+        self.model.write(range.base, &content);
         let (_, allocated) = self.model.pools.range_mut(..=range.base).next_back().expect("a pool");
         allocated.insert(range.base, range.bytes);
         self.engine.region_born(Region { range, kind: RegionKind::Pool, writers: Writers::Seen });
@@ -164,21 +135,13 @@ impl<'a, R: Rig> World<'a, R> {
         self.engine.region_written(range);
         self.rig.write(range.base, bytes);
         drop(guard);
-        self.model_write(range.base, bytes);
+        self.model.write(range.base, bytes);
     }
 
     /// Somebody else writes, and nobody tells the engine.
     pub fn write_unseen(&mut self, address: u64, bytes: &[u8]) {
         self.rig.write(address, bytes);
-        self.model_write(address, bytes);
-    }
-
-    fn model_write(&mut self, address: u64, bytes: &[u8]) {
-        let (base, at) = self.model.word(address);
-        let base = *base;
-        if let Some(live) = self.model.live.get_mut(&base) {
-            live[at..at + bytes.len()].copy_from_slice(bytes);
-        }
+        self.model.write(address, bytes);
     }
 
     /// What the interceptor knows of a launch.
