@@ -1,7 +1,6 @@
-//! A session against a command that this test plays.
+//! What the command receives of a program, and what the program notices of the command: nothing.
 
-use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,41 +8,10 @@ use kreplay_engine::{
     AgentDescription, AgentId, AgentRecord, Capabilities, Decline, DispatchId, DispatchRecord, Geometry, KernelInfo,
     Outcome, Plan, PlannedCounter, PlannedPass, Reading, Recorder, Value, Way,
 };
-use kreplay_protocol::{
-    Device, FrameReader, FromCommand, FromLibrary, PREAMBLE_BYTES, PROTOCOL_VERSION, Settings, check_preamble,
-    encode_command, preamble,
-};
-use kreplay_session::{Backend, Session, SessionError};
+use kreplay_protocol::{FromLibrary, Settings};
+use kreplay_session::{Backend, Session};
 
-struct Command {
-    directory: tempfile::TempDir,
-    listener: UnixListener,
-}
-
-impl Command {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let listener = UnixListener::bind(directory.path().join("s")).unwrap();
-        Self { directory, listener }
-    }
-
-    fn path(&self) -> std::path::PathBuf {
-        self.directory.path().join("s")
-    }
-
-    /// Accepts one process, says hello, and gives all its messages until it closes.
-    fn serve(&self, settings: Settings) -> (UnixStream, FrameReader<UnixStream>, FromLibrary) {
-        let (mut stream, _) = self.listener.accept().unwrap();
-        let mut first = [0; PREAMBLE_BYTES];
-        stream.read_exact(&mut first).unwrap();
-        check_preamble(&first).unwrap();
-        let mut reader = FrameReader::new(stream.try_clone().unwrap());
-        let hello = reader.next_message().unwrap().unwrap();
-        stream.write_all(&preamble()).unwrap();
-        stream.write_all(&encode_command(&FromCommand::Settings(settings)).unwrap()).unwrap();
-        (stream, reader, hello)
-    }
-}
+use crate::command::Command;
 
 fn agent() -> AgentRecord {
     AgentRecord {
@@ -232,48 +200,6 @@ fn the_program_goes_on_when_the_command_dies() {
 }
 
 #[test]
-fn another_backends_profile_is_left_alone() {
-    let command = Command::new();
-    let path = command.path();
-    let program = std::thread::spawn(move || Session::connect(&path, Backend::Hsa).unwrap().is_none());
-    let (_stream, mut reader, _) = command.serve(Settings { device: Device::Cuda, ..Settings::default() });
-    assert_eq!(reader.next_message().unwrap(), None);
-    assert!(program.join().unwrap());
-}
-
-#[test]
-fn nobody_at_the_socket_is_an_error_not_a_wait() {
-    let directory = tempfile::tempdir().unwrap();
-    let got = Session::connect(&directory.path().join("none"), Backend::Hsa);
-    assert!(matches!(got, Err(SessionError::NoCommand { .. })));
-}
-
-#[test]
-fn another_version_is_an_error() {
-    let command = Command::new();
-    let path = command.path();
-    let program = std::thread::spawn(move || Session::connect(&path, Backend::Hsa).map(drop));
-    let (mut stream, _) = command.listener.accept().unwrap();
-    let mut other = preamble();
-    other[8..12].copy_from_slice(&(PROTOCOL_VERSION + 1).to_le_bytes());
-    stream.write_all(&other).unwrap();
-    let error = program.join().unwrap().unwrap_err();
-    assert!(error.to_string().contains(&format!("version {}", PROTOCOL_VERSION + 1)), "{error}");
-}
-
-#[test]
-fn a_command_that_refuses_is_told_apart() {
-    let command = Command::new();
-    let path = command.path();
-    let program = std::thread::spawn(move || Session::connect(&path, Backend::Hsa).map(drop));
-    let (mut stream, _) = command.listener.accept().unwrap();
-    stream.write_all(&preamble()).unwrap();
-    let refusal = FromCommand::Refused { why: "the disk is full".into() };
-    stream.write_all(&encode_command(&refusal).unwrap()).unwrap();
-    assert!(matches!(program.join().unwrap(), Err(SessionError::Refused { why }) if why == "the disk is full"));
-}
-
-#[test]
 fn threads_share_one_connection() {
     let all = messages(|session| {
         let recorder = session.recorder();
@@ -289,7 +215,7 @@ fn threads_share_one_connection() {
             }
         });
     });
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for message in &all {
         if let FromLibrary::Dispatch(dispatch) = message {
             assert!(seen.insert(dispatch.number));

@@ -1,0 +1,5 @@
+//! A session against a command that this test plays.
+
+mod command;
+mod handshake;
+mod records;
