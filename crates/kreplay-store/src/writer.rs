@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::{APPLICATION_ID, RunState, SCHEMA, STORE_VERSION, StoreError, header, side_files};
 
+mod columns;
 mod records;
 
 /// What to do where the path is taken.
@@ -112,10 +113,10 @@ impl Writer {
             params![
                 env!("CARGO_PKG_VERSION"),
                 kreplay_protocol::PROTOCOL_VERSION,
-                records::json(&run.command),
+                columns::json(&run.command),
                 run.directory,
                 run.host,
-                records::json(&run.settings),
+                columns::json(&run.settings),
                 run.start_unix_ns,
             ],
         )?;
