@@ -9,7 +9,7 @@ use kreplay_engine::{
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{InLine, Setup, add, info, launch, settings};
+use support::{InLine, Setup, add, info, launch, limits, settings};
 
 fn batch(passes: u32) -> Settings {
     Settings { window: WindowMode::Batch, chunk: Chunk::new(256).unwrap(), ..settings(passes) }
@@ -202,7 +202,7 @@ fn what_cannot_be_recorded_says_which_node() {
     let with = |traits| [kernel(1), Node::Kernel(4, traits)];
     assert_eq!(detail(batch(2), &with(collective)), Some(declined("the kernel node kernel4 declines: collective")));
     assert_eq!(detail(batch(2), &with(own)), Some(declined("the kernel node kernel4 needs a window of its own")));
-    let short = Settings { batch: BatchLimits { dispatches: 1, ..BatchLimits::default() }, ..batch(2) };
+    let short = Settings { batch: BatchLimits { dispatches: 1, ..limits() }, ..batch(2) };
     let long = [kernel(1), kernel(1)];
     assert_eq!(detail(short, &long), Some(declined("it has more kernels than a window holds (1)")));
     let off = declined("graphs are replayed in batch windows only, and these are not in use");

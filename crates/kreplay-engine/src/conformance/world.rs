@@ -3,9 +3,9 @@
 use super::model::Model;
 use super::{Kernel, Log, Rig, observes_or_skips};
 use crate::{
-    Agent, Arguments, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter, Geometry,
-    KernelInfo, LastPass, Operation, Policy, Process, Range, Region, RegionKind, Settings, Traits, WindowStatus,
-    Writers,
+    Agent, Arguments, BatchLimits, ByPlan, Decision, DispatchInfo, DispatchRecord, Engine, EveryKernel, Filter,
+    Geometry, KernelInfo, LastPass, Operation, Policy, Process, Range, Region, RegionKind, Settings, Traits,
+    WindowStatus, Writers,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,12 +32,13 @@ pub struct World<'a, R: Rig> {
     hidden: u64,
 }
 
-/// Settings for tests: short deadlines, and no reserve unless the test asks for one.
+/// Settings for tests: short deadlines, windows of any length of time, and no reserve unless the test asks for one.
 pub(super) fn quick(settings: Settings) -> Settings {
     let asked = settings.device_reserve != Settings::default().device_reserve;
     Settings {
         drain_deadline: Duration::from_secs(20),
         pass_deadline: Duration::from_secs(20),
+        batch: BatchLimits { time: Duration::MAX, ..settings.batch },
         device_reserve: if asked { settings.device_reserve } else { 0 },
         ..settings
     }

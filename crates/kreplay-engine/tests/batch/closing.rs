@@ -1,7 +1,7 @@
 //! What closes a window.
 
 use crate::setup::{batch, setup};
-use crate::support::{add, allocate, info};
+use crate::support::{add, allocate, info, limits};
 use kreplay_engine::{
     BatchLimits, ClosingReason, Decision, Decline, DispatchInfo, Operation, Outcome, Settings, Traits,
 };
@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn every_limit_closes_a_window() {
-    let limits = BatchLimits::default();
     for (limits, reason) in [
-        (BatchLimits { dispatches: 2, ..limits }, ClosingReason::Full),
-        (BatchLimits { entries: 2, ..limits }, ClosingReason::Full),
-        (BatchLimits { time: Duration::ZERO, ..limits }, ClosingReason::Time),
-        (BatchLimits { bytes: 0, ..limits }, ClosingReason::Bytes),
+        (BatchLimits { dispatches: 2, ..limits() }, ClosingReason::Full),
+        (BatchLimits { entries: 2, ..limits() }, ClosingReason::Full),
+        (BatchLimits { time: Duration::ZERO, ..limits() }, ClosingReason::Time),
+        (BatchLimits { bytes: 0, ..limits() }, ClosingReason::Bytes),
     ] {
         // With no bytes or no time a window takes one entry.
         let setup = setup(Settings { batch: limits, ..batch(2) }, None);

@@ -1,6 +1,6 @@
 //! Failure inside batch windows: every fault that kernel windows are tried with, and what only batch windows can meet.
 
-use crate::support::{InLine, Scripted, add, allocate, info, launch, settings};
+use crate::support::{InLine, Scripted, add, allocate, info, launch, limits, settings};
 use kreplay_engine::conformance::{Kernel, Log, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
 use kreplay_engine::{
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn batch(passes: u32) -> Settings {
-    let batch = BatchLimits { dispatches: 6, ..BatchLimits::default() };
+    let batch = BatchLimits { dispatches: 6, ..limits() };
     Settings { window: WindowMode::Batch, batch, chunk: Chunk::new(256).unwrap(), ..settings(passes) }
 }
 

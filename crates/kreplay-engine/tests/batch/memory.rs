@@ -1,7 +1,7 @@
 //! Memory that comes, goes and is written while a window records.
 
 use crate::setup::{Setup, batch, setup};
-use crate::support::{Scripted, add, allocate, info, launch};
+use crate::support::{Scripted, add, allocate, info, launch, limits};
 use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
 use kreplay_engine::{
@@ -82,7 +82,7 @@ fn a_window_whose_freed_memory_may_be_gone_is_not_replayed() {
 
 #[test]
 fn operations_take_room_where_something_lingers_and_every_launch_is_counted() {
-    let limits = BatchLimits { dispatches: 6, ..BatchLimits::default() };
+    let limits = BatchLimits { dispatches: 6, ..limits() };
     let request = Request { names: vec!["waves".into(), "other".into()], ..Request::default() };
     for (every_launch, operations, expected) in [
         // The counters have room for six; two launches and what lies beside them.

@@ -1,6 +1,7 @@
 //! Random programs leave the same memory with and without batch windows.
 
 use crate::setup::batch;
+use crate::support::limits;
 use kreplay_engine::conformance::{Kernel, MemoryRig, World};
 use kreplay_engine::memory_agent::MemoryAgent;
 use kreplay_engine::{
@@ -51,7 +52,7 @@ proptest! {
     ) {
         let rig = MemoryRig::of(MemoryAgent::builder(0).build());
         let chunk = Chunk::new(256).unwrap();
-        let limits = BatchLimits { dispatches, ..BatchLimits::default() };
+        let limits = BatchLimits { dispatches, ..limits() };
         let settings = Settings { verify, shadow, chunk, batch: limits, device_reserve, ..batch(passes) };
         let mut world = World::with(&rig, settings, Arc::new(NotCopies), Arc::new(ByPlan));
         let mut live = vec![world.allocate(2000), world.allocate(1000)];

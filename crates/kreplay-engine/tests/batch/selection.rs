@@ -1,7 +1,7 @@
 //! What goes into a window, and what of it is counted.
 
 use crate::setup::{batch, setup};
-use crate::support::{Scripted, add, info, settings};
+use crate::support::{Scripted, add, info, limits, settings};
 use kreplay_engine::{BatchLimits, ClosingReason, Decision, Outcome, Request, Settings, ShadowMode};
 
 #[test]
@@ -55,7 +55,7 @@ fn what_is_not_selected_is_described_only_while_a_window_records() {
 
 #[test]
 fn launches_that_are_counted_unasked_take_room_and_end_a_window_when_many_follow() {
-    let limits = BatchLimits { dispatches: 20, ..BatchLimits::default() };
+    let limits = BatchLimits { dispatches: 20, ..limits() };
     for (every_launch, keys, expected) in [
         // Ten of each kind fill it; what follows goes into the next.
         (true, [1, 2].repeat(12), vec![(10, 10, ClosingReason::Full), (2, 2, ClosingReason::Unrecordable)]),

@@ -1,7 +1,7 @@
 //! Launches that are submitted together.
 
 use crate::setup::{batch, setup};
-use crate::support::{add, info, settings};
+use crate::support::{add, info, limits, settings};
 use kreplay_engine::memory_agent::Work;
 use kreplay_engine::{BatchLimits, ClosingReason, Decline, DispatchInfo, Member, Outcome, Range, Settings, Traits};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ fn member<'a>(key: u64, work: Work, traits: Traits) -> Member<'a, Work> {
 
 #[test]
 fn launches_that_are_submitted_together_are_recorded_together() {
-    let setup = setup(Settings { batch: BatchLimits { dispatches: 3, ..BatchLimits::default() }, ..batch(3) }, None);
+    let setup = setup(Settings { batch: BatchLimits { dispatches: 3, ..limits() }, ..batch(3) }, None);
     let before = setup.word();
     let double = |at: Range| {
         Work::new(move |memory| {
@@ -71,7 +71,7 @@ fn a_submission_that_cannot_be_recorded_runs_outside_of_windows_and_says_why() {
     assert_eq!(reasons(batch(2), Traits::default()), (None, None));
     assert_eq!(reasons(batch(2), capture), (multi, Some(Decline::StreamCapture)));
     assert_eq!(reasons(batch(2), own), (multi, multi));
-    let short = BatchLimits { dispatches: 1, ..BatchLimits::default() };
+    let short = BatchLimits { dispatches: 1, ..limits() };
     assert_eq!(reasons(Settings { batch: short, ..batch(2) }, Traits::default()), (multi, multi));
     assert_eq!(reasons(settings(2), Traits::default()), (multi, multi), "kernel windows hold one launch each");
 }

@@ -1,7 +1,7 @@
 //! Threads that share a window.
 
 use crate::setup::batch;
-use crate::support::{info, launch};
+use crate::support::{info, launch, limits};
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 #[test]
 fn threads_share_a_window() {
     for verify in [VerifyMode::Outputs, VerifyMode::All] {
-        let limits = BatchLimits { dispatches: 16, ..BatchLimits::default() };
+        let limits = BatchLimits { dispatches: 16, ..limits() };
         let agent = MemoryAgent::builder(0).build();
         let log = Log::new();
         let settings = Settings { verify, batch: limits, ..batch(3) };

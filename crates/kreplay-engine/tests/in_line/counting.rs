@@ -2,7 +2,7 @@
 
 use crate::setup::{Mixed, counted, setup, setup_with};
 use crate::support;
-use crate::support::{InLine, Odd, add, allocate, info, launch};
+use crate::support::{InLine, Odd, add, allocate, info, launch, limits};
 use kreplay_engine::conformance::Log;
 use kreplay_engine::memory_agent::{Call, MemoryAgent};
 use kreplay_engine::{
@@ -116,7 +116,6 @@ fn only_limits_policies_and_the_end_close_it() {
 
 #[test]
 fn limits_close_it() {
-    let limits = BatchLimits::default();
     let lengths = |limits, most| {
         let counters = InLine { most, ..InLine::default() };
         let settings = Settings { batch: limits, ..counted(&["a"]) };
@@ -130,21 +129,18 @@ fn limits_close_it() {
     };
     let (full, exit) = ((2, 0, ClosingReason::Full), (1, 0, ClosingReason::Exit));
     assert_eq!(
-        lengths(BatchLimits { dispatches: 2, ..limits }, None),
+        lengths(BatchLimits { dispatches: 2, ..limits() }, None),
         (vec![full, full, exit], vec!["open 2".into(); 3])
     );
-    assert_eq!(lengths(limits, Some(2)), (vec![full, full, exit], vec!["open 2".into(); 3]));
+    assert_eq!(lengths(limits(), Some(2)), (vec![full, full, exit], vec!["open 2".into(); 3]));
     let time = (1, 0, ClosingReason::Time);
-    let (closings, _) = lengths(BatchLimits { time: Duration::ZERO, ..limits }, None);
+    let (closings, _) = lengths(BatchLimits { time: Duration::ZERO, ..limits() }, None);
     assert_eq!(closings, [time, time, time, time, exit]);
 }
 
 #[test]
-fn sampled_windows_are_long_from_the_first_where_switching_is_dear() {
-    let counters = InLine { switch: Duration::from_millis(200), ..InLine::default() };
-    let limits = BatchLimits { time: Duration::MAX, ..BatchLimits::default() };
-    let setup =
-        setup_with(Settings { batch: limits, ..counted(&["a"]) }, counters, Arc::new(EveryKernel), Arc::new(ByPlan));
+fn sampled_windows_are_long_from_the_first() {
+    let setup = setup(counted(&["a"]));
     for _ in 0..4001 {
         setup.launch(&info(1));
     }
@@ -160,7 +156,7 @@ fn sampled_windows_are_long_from_the_first_where_switching_is_dear() {
 fn launches_that_are_counted_unasked_take_room() {
     let counters = || InLine { every_launch: true, ..InLine::default() };
     let run = |keys: &[u64], dispatches| {
-        let settings = Settings { batch: BatchLimits { dispatches, ..BatchLimits::default() }, ..counted(&["a"]) };
+        let settings = Settings { batch: BatchLimits { dispatches, ..limits() }, ..counted(&["a"]) };
         let setup = setup_with(settings, counters(), Arc::new(Odd), Arc::new(ByPlan));
         let before = setup.word();
         for key in keys {

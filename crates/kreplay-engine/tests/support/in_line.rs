@@ -17,10 +17,6 @@ pub struct InLine {
     pub counted: AtomicU32,
     pub every_launch: bool,
     pub most: Option<u32>,
-    /// How long the fence behind a dispatch waits before it fails, if `after` is to fail.
-    pub wait: Duration,
-    /// How long beginning a pass takes.
-    pub switch: Duration,
     /// Whether the end of a pass shows that the program's own launches cannot be counted after all.
     pub gives_up: bool,
     pub given_up: AtomicBool,
@@ -66,7 +62,6 @@ impl Counters for InLine {
     }
 
     fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
-        std::thread::sleep(self.switch);
         self.call(format!("begin {}", pass.index))
     }
 
@@ -77,11 +72,7 @@ impl Counters for InLine {
     }
 
     fn after(&self, index: u32) -> Result<(), CountersError> {
-        let told = self.call(format!("after {index}"));
-        if told.is_err() {
-            std::thread::sleep(self.wait);
-        }
-        told?;
+        self.call(format!("after {index}"))?;
         assert!(self.fenced.swap(false, Ordering::SeqCst));
         self.counted.fetch_add(1, Ordering::SeqCst);
         Ok(())

@@ -11,9 +11,9 @@ pub use setup::Setup;
 
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
-    Arguments, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Filter, Geometry,
-    KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy, Range, Reading,
-    Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
+    Arguments, BatchLimits, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Filter,
+    Geometry, KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy, Range,
+    Reading, Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,9 +27,15 @@ impl Filter for Odd {
     }
 }
 
+/// The default limits, but for the time: a window of a test is as long on a slow machine.
+pub fn limits() -> BatchLimits {
+    BatchLimits { time: Duration::MAX, ..BatchLimits::default() }
+}
+
 pub fn settings(passes: u32) -> Settings {
     Settings {
         uncounted_passes: passes,
+        batch: limits(),
         device_reserve: 0,
         drain_deadline: Duration::from_secs(20),
         pass_deadline: Duration::from_secs(20),
