@@ -9,6 +9,8 @@
 mod arith;
 mod compare;
 mod cross;
+mod division;
+mod dot;
 mod float;
 mod lanes;
 pub(super) mod matrix;

@@ -1,6 +1,7 @@
 //! VOP2: vector instructions of two sources.
 
 use super::arith::{Arith, arith32, fma16, fma32, fma64, mad32};
+use super::dot;
 use super::float::{half_from_single, half_round, max32, min32};
 use super::lanes::{half, single2, two, word};
 use super::packed;
@@ -81,7 +82,7 @@ pub(super) fn execute(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
         V_MAX_I16 => word(w, s, false, |[a, b]| (a as i16).max(b as i16) as u16),
         V_MIN_U16 => word(w, s, false, |[a, b]| a.min(b)),
         V_MIN_I16 => word(w, s, false, |[a, b]| (a as i16).min(b as i16) as u16),
-        V_DOT2C_F32_F16 | V_DOT2C_I32_I16 | V_DOT4C_I32_I8 | V_DOT8C_I32_I4 => packed::dot_accumulate(w, s),
+        V_DOT2C_F32_F16 | V_DOT2C_I32_I16 | V_DOT4C_I32_I8 | V_DOT8C_I32_I4 => dot::dot_accumulate(w, s),
         V_PK_FMAC_F16 => packed::fmac(w, s),
         _ => Err(Stop::Unsupported("")),
     }

@@ -2,6 +2,7 @@
 
 use super::arith::{Arith, arith64, fma16, fma32, fma64, mad32};
 use super::cross;
+use super::division;
 use super::float::{self, half_from_single, half_to_single, max32, max64, med32, min32, min64};
 use super::lanes::{double2, half, put_double, put_single, single2, single3, three, two, word};
 use super::source::{Kind, Kind64, put32, put64, src, src64};
@@ -114,12 +115,12 @@ pub(super) fn execute(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
         V_LDEXP_F32 => ldexp32(w, s),
         V_LDEXP_F64 => ldexp64(w, s),
         V_TRIG_PREOP_F64 => trig_preop(w, s),
-        V_DIV_SCALE_F32 => div_scale32(w, s),
-        V_DIV_SCALE_F64 => div_scale64(w, s),
-        V_DIV_FMAS_F32 => div_fmas32(w, s),
-        V_DIV_FMAS_F64 => div_fmas64(w, s),
+        V_DIV_SCALE_F32 => division::div_scale32(w, s),
+        V_DIV_SCALE_F64 => division::div_scale64(w, s),
+        V_DIV_FMAS_F32 => division::div_fmas32(w, s),
+        V_DIV_FMAS_F64 => division::div_fmas64(w, s),
         V_DIV_FIXUP_F32 => single3(w, s, float::div_fixup32),
-        V_DIV_FIXUP_F64 => div_fixup64(w, s),
+        V_DIV_FIXUP_F64 => division::div_fixup64(w, s),
         V_DIV_FIXUP_F16 => half(w, s, true, |[a, b, c]| half_from_single(float::div_fixup32(a, b, c))),
         V_DIV_FIXUP_LEGACY_F16 => half(w, s, false, |[a, b, c]| half_from_single(float::div_fixup32(a, b, c))),
 
@@ -270,89 +271,6 @@ fn trig_preop(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
     let mut out = [0; LANES];
     for l in 0..LANES {
         out[l] = float::trig_preop(f64::from_bits(a[l]), segment.0[l]).to_bits();
-    }
-    put_double(w, s, &mut out);
-    Ok(())
-}
-
-fn div_scale32(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
-    let mut values = [Lanes::ZERO; 3];
-    for (k, value) in values.iter_mut().enumerate() {
-        let mut buffer = Lanes::ZERO;
-        *value = *src(w, s, k, Kind::Single, &mut buffer);
-    }
-    let mut out = Lanes::ZERO;
-    let mut bits = [0; LANES];
-    for l in 0..LANES {
-        let [a, b, c] = values.each_ref().map(|value| f32::from_bits(value.0[l]));
-        let (value, scaled) = float::div_scale32(a, b, c);
-        out.0[l] = value.to_bits();
-        bits[l] = u32::from(scaled);
-    }
-    put32(w, &s.inst, &out);
-    put_mask(w, s, gather_bits(&bits));
-    Ok(())
-}
-
-fn div_scale64(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
-    let values: [_; 3] = std::array::from_fn(|k| src64(w, s, k, Kind64::Double));
-    let mut out = [0; LANES];
-    let mut bits = [0; LANES];
-    for l in 0..LANES {
-        let [a, b, c] = values.each_ref().map(|value| f64::from_bits(value[l]));
-        let (value, scaled) = float::div_scale64(a, b, c);
-        out[l] = value.to_bits();
-        bits[l] = u32::from(scaled);
-    }
-    put64(w, &s.inst, &out);
-    put_mask(w, s, gather_bits(&bits));
-    Ok(())
-}
-
-/// The last step of a division: a fused multiply-add, scaled back where VCC says that an operand was scaled. Which way
-/// follows from the third source, the scaled quotient.
-fn div_fmas32(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
-    let mut values = [Lanes::ZERO; 3];
-    for (k, value) in values.iter_mut().enumerate() {
-        let mut buffer = Lanes::ZERO;
-        *value = *src(w, s, k, Kind::Single, &mut buffer);
-    }
-    let vcc = w.vcc();
-    let mut out = Lanes::ZERO;
-    super::arith::fma_all32(w, &values[0], &values[1], &values[2], &mut out);
-    for l in 0..LANES {
-        if vcc >> l & 1 != 0 {
-            let by = if values[2].0[l] >> 23 & 0xff > 127 { 64 } else { -64 };
-            out.0[l] = float::ldexp32(f32::from_bits(out.0[l]), by).to_bits();
-        }
-    }
-    put_single(w, s, &mut out);
-    Ok(())
-}
-
-/// As [`div_fmas32`], in double precision.
-fn div_fmas64(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
-    let values: [_; 3] = std::array::from_fn(|k| src64(w, s, k, Kind64::Double));
-    let vcc = w.vcc();
-    let mut out = [0; LANES];
-    for l in 0..LANES {
-        let [a, b, c] = values.each_ref().map(|value| f64::from_bits(value[l]));
-        let mut value = a.mul_add(b, c);
-        if vcc >> l & 1 != 0 {
-            value = float::ldexp64(value, if values[2][l] >> 52 & 0x7ff > 1023 { 128 } else { -128 });
-        }
-        out[l] = value.to_bits();
-    }
-    put_double(w, s, &mut out);
-    Ok(())
-}
-
-fn div_fixup64(w: &mut Wave, s: &Slot) -> Result<(), Stop> {
-    let values: [_; 3] = std::array::from_fn(|k| src64(w, s, k, Kind64::Double));
-    let mut out = [0; LANES];
-    for l in 0..LANES {
-        let [a, b, c] = values.each_ref().map(|value| f64::from_bits(value[l]));
-        out[l] = float::div_fixup64(a, b, c).to_bits();
     }
     put_double(w, s, &mut out);
     Ok(())
