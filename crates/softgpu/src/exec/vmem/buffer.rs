@@ -2,9 +2,10 @@
 //!
 //! Source of the address calculation: AMD's "CDNA 2" instruction set manual, "Buffer Addressing".
 
-use super::access::{Shape, load, store};
+use super::access::{load, store};
 use super::address::Addresses;
 use super::atomic;
+use super::shape::Shape;
 use crate::exec::scalar::{PRIVATE_BASE, src32};
 use crate::exec::step::{Cx, Stop};
 use crate::exec::wave::{LANES, Lanes, Wave};

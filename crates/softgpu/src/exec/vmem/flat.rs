@@ -1,8 +1,9 @@
 //! FLAT: flat, global and scratch instructions.
 
-use super::access::{Shape, load, store};
+use super::access::{load, store};
 use super::address::Addresses;
 use super::atomic;
+use super::shape::Shape;
 use crate::exec::scalar::{PRIVATE_BASE, src32};
 use crate::exec::step::{Cx, Stop};
 use crate::exec::wave::{LANES, Wave};

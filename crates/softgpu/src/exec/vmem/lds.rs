@@ -1,7 +1,9 @@
-//! DS: LDS loads, stores and atomics, and the lane permutations that go through its crossbar.
+//! DS: LDS loads and stores.
 
-use super::access::{Half, Shape, place, read_lds, write_lds};
-use super::atomic::{Op, lds64};
+use super::access::{read_lds, write_lds};
+use super::crossbar::{permute, swizzle};
+use super::lds_atomic::{append, atomic, operation};
+use super::shape::{Half, Shape, place};
 use crate::exec::step::{Cx, Stop};
 use crate::exec::wave::{LANES, Lanes, Wave};
 use crate::isa::Inst;
@@ -56,39 +58,8 @@ pub(in crate::exec) fn lds(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst) -> Result<()
     }
 }
 
-/// The operation of an atomic: bit 5 of the opcode says whether it returns, bit 6 whether it is 64 bits wide.
-fn operation(op: u16) -> Option<Op> {
-    if op >= 0x80 {
-        return None;
-    }
-    Some(match op & 0x1f {
-        0x00 => Op::Add,
-        0x01 => Op::Sub,
-        0x02 => Op::ReverseSub,
-        0x03 => Op::Increment,
-        0x04 => Op::Decrement,
-        0x05 => Op::SignedMin,
-        0x06 => Op::SignedMax,
-        0x07 => Op::UnsignedMin,
-        0x08 => Op::UnsignedMax,
-        0x09 => Op::And,
-        0x0a => Op::Or,
-        0x0b => Op::Xor,
-        0x0c => Op::MaskOr,
-        0x0d if op & 0x20 != 0 => Op::Swap,
-        0x10 => Op::Compare,
-        0x11 => Op::CompareFloat,
-        0x12 => Op::MinFloat,
-        0x13 => Op::MaxFloat,
-        0x14 if op == DS_WRAP_RTN_B32 => Op::Wrap,
-        0x15 if op & 0x40 == 0 => Op::AddFloat,
-        0x1c if op & 0x40 != 0 => Op::AddFloat,
-        _ => return None,
-    })
-}
-
 /// Counts bytes and bank conflicts of an access of `dwords` a lane.
-fn count(cx: &mut Cx<'_>, addresses: &[u32; LANES], mask: u64, bytes: u64, read: bool, written: bool) {
+pub(super) fn count(cx: &mut Cx<'_>, addresses: &[u32; LANES], mask: u64, bytes: u64, read: bool, written: bool) {
     let active = u64::from(mask.count_ones());
     if read {
         cx.counts.sums.lds_read_bytes += active * bytes;
@@ -111,11 +82,11 @@ pub(super) fn consecutive(addresses: &[u32; LANES], mask: u64, bytes: u32) -> Op
 }
 
 /// Lanes' addresses plus an offset.
-fn addresses(w: &Wave, i: &Inst, offset: u32) -> [u32; LANES] {
+pub(super) fn addresses(w: &Wave, i: &Inst, offset: u32) -> [u32; LANES] {
     w.v(i.src[0], 0).0.map(|address| address.wrapping_add(offset))
 }
 
-fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+pub(super) fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
@@ -222,91 +193,5 @@ fn store_two(cx: &mut Cx<'_>, w: &Wave, i: &Inst, dwords: u32, stride: u32) -> R
             }
         }
     }
-    Ok(())
-}
-
-fn atomic(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst, op: Op) -> Result<(), Stop> {
-    let wide = i.op & 0x40 != 0;
-    let at = addresses(w, i, i.imm as u32);
-    let mask = w.exec;
-    count(cx, &at, mask, if wide { 8 } else { 4 }, true, true);
-    // Comparisons have the comparand first, unlike those of global memory.
-    let compares = matches!(op, Op::Compare | Op::CompareFloat);
-    let (data, second) = if compares { (i.src[2], i.src[1]) } else { (i.src[1], i.src[2]) };
-    let mut old = [Lanes::ZERO; 2];
-    for lane in lanes_of(mask) {
-        let word = |operand: crate::isa::Operand, k| if operand.is_none() { 0 } else { w.v(operand, k).0[lane] };
-        let pair = |operand| u64::from(word(operand, 0)) | u64::from(word(operand, usize::from(wide))) << 32;
-        if wide {
-            let before = lds64(cx, at[lane], op, pair(data), pair(second));
-            old[0].0[lane] = before as u32;
-            old[1].0[lane] = (before >> 32) as u32;
-        } else {
-            let before = read_lds(cx, at[lane], 4);
-            write_lds(cx, at[lane], 4, op.apply32(before, word(data, 0), word(second, 0)));
-            old[0].0[lane] = before;
-        }
-    }
-    if !i.dst.is_none() {
-        for (k, old) in old[..1 + usize::from(wide)].iter().enumerate() {
-            w.put(i.dst, k, old, mask);
-        }
-    }
-    Ok(())
-}
-
-/// `ds_append` and `ds_consume`: the number of active lanes is added to or taken from a counter that M0 points to.
-fn append(cx: &mut Cx<'_>, w: &mut Wave, i: &Inst) -> Result<(), Stop> {
-    let at = (w.m0() >> 16).wrapping_add(i.imm as u32);
-    let active = w.exec.count_ones();
-    let old = read_lds(cx, at, 4);
-    let new = if i.op == DS_APPEND { old.wrapping_add(active) } else { old.wrapping_sub(active) };
-    write_lds(cx, at, 4, new);
-    let mask = w.exec;
-    w.put(i.dst, 0, &Lanes([old; LANES]), mask);
-    Ok(())
-}
-
-/// `ds_permute_b32` (push) and `ds_bpermute_b32` (pull).
-fn permute(w: &mut Wave, i: &Inst, pull: bool) -> Result<(), Stop> {
-    let at = addresses(w, i, i.imm as u32);
-    let data = *w.v(i.src[1], 0);
-    let mut out = Lanes::ZERO;
-    for lane in lanes_of(w.exec) {
-        let other = at[lane] as usize / 4 % LANES;
-        match pull {
-            true if w.exec >> other & 1 != 0 => out.0[lane] = data.0[other],
-            true => {}
-            false => out.0[other] = data.0[lane],
-        }
-    }
-    let mask = w.exec;
-    w.put(i.dst, 0, &out, mask);
-    Ok(())
-}
-
-/// `ds_swizzle_b32`.
-fn swizzle(w: &mut Wave, i: &Inst) -> Result<(), Stop> {
-    let code = i.imm as usize;
-    if code >= 0xe000 {
-        return Err(Stop::Unsupported("FFT swizzle"));
-    }
-    let from = *w.v(i.src[0], 0);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        let (half, at) = (lane & 32, lane & 31);
-        let other = match code {
-            0xc000.. => {
-                let (keep, by) = (code & 0x1f, code >> 5 & 0x1f);
-                let turned = if code >> 10 & 1 != 0 { at + 32 - by } else { at + by };
-                half + (at & keep | turned & !keep & 0x1f)
-            }
-            0x8000.. => (lane & !3) + (code >> (2 * (lane & 3)) & 3),
-            _ => half + ((at & code & 0x1f | code >> 5 & 0x1f) ^ code >> 10 & 0x1f),
-        };
-        out.0[lane] = if w.exec >> other & 1 != 0 { from.0[other] } else { 0 };
-    }
-    let mask = w.exec;
-    w.put(i.dst, 0, &out, mask);
     Ok(())
 }

@@ -5,9 +5,12 @@ mod address;
 mod atomic;
 mod buffer;
 mod conflicts;
+mod crossbar;
 mod flat;
 mod lds;
+mod lds_atomic;
 mod lines;
+mod shape;
 
 pub(super) use buffer::buffer;
 pub(super) use conflicts::Conflicts;
