@@ -11,7 +11,10 @@
 
 mod allocation;
 mod backing;
+mod error;
+mod look;
 mod recorder;
+mod registration;
 mod share;
 mod space;
 mod store;
@@ -19,8 +22,10 @@ mod table;
 mod view;
 
 pub use allocation::{Allocation, MemoryKind, PointerInfo};
+pub use error::MemoryError;
+pub use look::MemoryCounts;
 pub use recorder::{Page, Range, Recorder, WriteSet};
 pub use share::SharedHandle;
-pub use space::{AddressSpace, MemoryCounts, MemoryError};
+pub use space::AddressSpace;
 pub use table::{Entry, Table};
 pub use view::View;

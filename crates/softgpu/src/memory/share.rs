@@ -7,9 +7,11 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 
+use super::allocation::{Allocation, MemoryKind};
 use super::backing::Backing;
-use super::space::MemoryError;
-use crate::topology::PAGE;
+use super::error::MemoryError;
+use super::space::{AddressSpace, insert};
+use crate::topology::{GPU_NODE, PAGE};
 
 /// Marks a handle of ours ("sgpu").
 const MARK: u32 = 0x7570_6773;
@@ -52,6 +54,34 @@ impl SharedHandle {
         let path = format!("/proc/{}/fd/{}", self.process, self.descriptor);
         let file = File::options().read(true).write(true).open(path).map_err(refused)?;
         Backing::map_shared(self.bytes, file.as_fd(), self.offset).map_err(refused)
+    }
+}
+
+impl AddressSpace {
+    /// A handle with which another process can map the allocation that starts at `base`.
+    ///
+    /// # Errors
+    /// [`MemoryError::Unknown`], or [`MemoryError::CannotShare`] for anything but device memory.
+    pub fn share(&self, base: u64) -> Result<SharedHandle, MemoryError> {
+        let inner = self.lock();
+        let backing = &inner.allocations.get(&base).ok_or(MemoryError::Unknown(base))?.backing;
+        let (descriptor, offset) = backing.export().ok_or_else(|| MemoryError::CannotShare {
+            address: base,
+            why: self.store.as_ref().err().map_or("it is not device memory", String::as_str).to_owned(),
+        })?;
+        Ok(SharedHandle::new(descriptor, offset, backing.bytes()))
+    }
+
+    /// Maps device memory of another process into this one, not yet for the GPU; returns address and bytes. [`AddressSpace::free`]
+    /// lets it go.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotShared`].
+    pub fn import(&self, handle: &SharedHandle) -> Result<(u64, u64), MemoryError> {
+        let backing = handle.open()?;
+        let bytes = backing.bytes();
+        let allocation = Allocation::new(backing, MemoryKind::Imported, GPU_NODE, 0, true);
+        Ok((insert(&mut self.lock(), allocation), bytes))
     }
 }
 
