@@ -247,6 +247,47 @@ static void answered() {
     verdict("answer", fetch(const_cast<uint32_t*>(answer), 1), std::vector<uint32_t>{5});
 }
 
+__device__ uint32_t variable[kCount];
+
+// Where the GPU reaches all memory of the process: kernels are given what was not allocated for it.
+static void process_memory() {
+    Out out;
+    std::vector<uint32_t> words = random_words(kCount, 8), expected = words;
+    launch(advance, words.data());
+    advance_words(expected);
+    launch(add, out.data, static_cast<const uint32_t*>(words.data()));
+    out.adds(expected);
+    launch(advance, out.data);
+    advance_words(out.expected);
+    verdict("process", words, expected);
+    out.check("process");
+}
+
+// Stores into one of three, and looks at what only seem to be addresses.
+__global__ void choose(uint32_t* first, uint32_t* end, uint32_t* other) {
+    size_t i = global_index();
+    if (first != other && first + i < end) first[i] = next_word(first[i]);
+}
+
+// What is no memory of the process's that a kernel could use: nothing, what was freed, an end, a number; and a variable.
+static void no_memory() {
+    Out out;
+    uint32_t* freed = poisoned<uint32_t>(kCount);
+    CHECK(hipFree(freed));
+    auto reserved = static_cast<uint32_t*>(calls->reserve(kBytes));
+    uint32_t* number = reinterpret_cast<uint32_t*>(3);
+    for (uint32_t* other : {static_cast<uint32_t*>(nullptr), freed, reserved, number}) {
+        launch(choose, out.data, out.data + kCount, other);
+        advance_words(out.expected);
+    }
+    void* address = nullptr;
+    CHECK(hipGetSymbolAddress(&address, HIP_SYMBOL(variable)));
+    launch(fill, static_cast<uint32_t*>(address), 3u);
+    launch(add, out.data, static_cast<const uint32_t*>(address));
+    out.adds(filled(3));
+    out.check("no memory");
+}
+
 static void destroyed(hsa_status_t (*destroy)(uint64_t)) {
     Out out;
     uint64_t handle = calls->describe(11, 1);
@@ -291,6 +332,8 @@ int main(int argc, char** argv) {
     if (wanted == "exported-handle") exported_handle();
     if (wanted == "imported-handle") imported_handle();
     if (wanted == "answered") answered();
+    if (wanted == "process") process_memory();
+    if (wanted == "no-memory") no_memory();
     if (wanted == "image") destroyed(calls->image_destroy);
     if (wanted == "sampler") destroyed(calls->sampler_destroy);
     if (wanted == "clear") written(calls->image_clear);

@@ -38,9 +38,11 @@ fn run_case(name: &str, window: &str) -> Option<Profiled> {
     }
     let (executable, library) = (build(&part("mappings"), "-O2"), build_library(&part("newer"), "-O2"));
     let library = library.to_str().expect("a path in UTF-8");
-    let expected = run(plain(&executable).args([library, name]));
+    let pages_in = if name == "process" { "1" } else { "0" };
+    let expected = run(plain(&executable).env("HSA_XNACK", pages_in).args([library, name]));
     assert_eq!(expected.code(), 0, "{name}: {expected:#?}");
-    let profiled = Profile::new().passes(3).window(window).run(&executable, [library, name]);
+    let profile = Profile::new().environment("HSA_XNACK", pages_in).passes(3);
+    let profiled = profile.window(window).run(&executable, [library, name]);
     assert_eq!(profiled.ended.code(), 0, "{name}: {:#?}", profiled.ended);
     assert_eq!(profiled.ended.stdout, expected.stdout, "{name}: {:#?}", profiled.ended);
     let rows = profiled.dispatches();
@@ -113,4 +115,19 @@ fn mappings_of_exported_and_imported_handles() {
 #[test]
 fn what_others_write_within_a_window() {
     outcomes("answered", "kernel", &[""]);
+}
+
+/// A GPU that faults pages in reaches memory of which no call tells.
+#[test]
+fn memory_of_the_process() {
+    let untracked = "untracked_memory";
+    for window in ["batch", "kernel"] {
+        outcomes("process", window, &[untracked, untracked, ""]);
+    }
+}
+
+/// Nobody can use what is not there.
+#[test]
+fn pointers_to_no_memory_of_the_process() {
+    outcomes("no-memory", "batch", &["", "", "", "", "", ""]);
 }

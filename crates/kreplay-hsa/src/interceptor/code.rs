@@ -20,6 +20,8 @@ pub(super) struct Kernel {
     pub(super) name: Arc<str>,
     /// Size of its arguments; `None` for a kernel whose code object was not seen.
     pub(super) argument_bytes: Option<u32>,
+    /// Where pointers are among them, as far as its code object tells.
+    pub(super) pointers: Arc<[u32]>,
 }
 
 /// Kernels by the address of their descriptor.
@@ -32,7 +34,11 @@ impl Code {
     /// The kernel whose descriptor is at `object`.
     pub(super) fn kernel(&self, object: u64) -> Kernel {
         let found = self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&object).cloned();
-        found.unwrap_or_else(|| Kernel { name: format!("kernel at {object:#x}").into(), argument_bytes: None })
+        found.unwrap_or_else(|| Kernel {
+            name: format!("kernel at {object:#x}").into(),
+            argument_bytes: None,
+            pointers: Arc::default(),
+        })
     }
 
     fn add(&self, object: u64, kernel: Kernel) {
@@ -71,15 +77,19 @@ pub(super) unsafe extern "C" fn executable_destroy(executable: Executable) -> St
     }
     // SAFETY: the program's own argument.
     let status = unsafe { (backend.api.executable_destroy)(executable) };
-    if on && !status.is_ok() {
-        guard("hsa_executable_destroy", || loaded(backend, executable), || ());
+    if on {
+        let after = || match status.is_ok() {
+            true => backend.code_objects.destroyed(executable),
+            false => loaded(backend, executable),
+        };
+        guard("hsa_executable_destroy", after, || ());
     }
     status
 }
 
 fn loaded(backend: &Backend, executable: Executable) {
     for unit in backend.units() {
-        let contents = contents(&backend.api, executable, unit.handle());
+        let contents = contents(backend, executable, unit.handle());
         for (object, kernel) in contents.kernels {
             backend.code.add(object, kernel);
         }
@@ -93,27 +103,27 @@ fn unloaded(backend: &Backend, executable: Executable) {
     for unit in backend.units() {
         backend.spare_the_loader(unit);
         unit.engine.code_unloaded(executable.handle);
-        for (object, _) in contents(&backend.api, executable, unit.handle()).kernels {
+        for (object, _) in contents(backend, executable, unit.handle()).kernels {
             backend.code.remove(object);
         }
     }
 }
 
 /// Walks the symbols that an executable has for an agent.
-fn contents(api: &Api, executable: Executable, agent: AgentHandle) -> Contents {
+fn contents(backend: &Backend, executable: Executable, agent: AgentHandle) -> Contents {
     struct Visit<'a> {
-        api: &'a Api,
+        backend: &'a Backend,
         contents: Contents,
     }
-    unsafe extern "C" fn visit(_: Executable, _: AgentHandle, symbol: Symbol, data: *mut c_void) -> Status {
+    unsafe extern "C" fn visit(executable: Executable, _: AgentHandle, symbol: Symbol, data: *mut c_void) -> Status {
         // SAFETY: `data` is the visit below, which outlives the iteration.
         let visit = unsafe { &mut *data.cast::<Visit<'_>>() };
-        guard("a symbol", || take(visit.api, symbol, &mut visit.contents), || None);
+        guard("a symbol", || take(visit.backend, executable, symbol, &mut visit.contents), || None);
         Status::SUCCESS
     }
-    let mut state = Visit { api, contents: Contents::default() };
+    let mut state = Visit { backend, contents: Contents::default() };
     // SAFETY: the visitor has the right signature and its data outlives the call.
-    unsafe { (api.agent_symbols)(executable, agent, visit, (&raw mut state).cast()) };
+    unsafe { (backend.api.agent_symbols)(executable, agent, visit, (&raw mut state).cast()) };
     state.contents
 }
 
@@ -135,14 +145,16 @@ fn name(api: &Api, symbol: Symbol) -> Option<String> {
     status.is_ok().then(|| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned())
 }
 
-fn take(api: &Api, symbol: Symbol, contents: &mut Contents) -> Option<()> {
+fn take(backend: &Backend, executable: Executable, symbol: Symbol, contents: &mut Contents) -> Option<()> {
+    let api = &backend.api;
     let name = name(api, symbol)?;
     match ask::<u32>(api, symbol, SYMBOL_INFO_TYPE)? {
         SYMBOL_KERNEL => {
             let object = ask::<u64>(api, symbol, SYMBOL_INFO_KERNEL_OBJECT)?;
             let argument_bytes = ask::<u32>(api, symbol, SYMBOL_INFO_KERNARG_BYTES);
+            let pointers = backend.code_objects.pointers(executable, &name);
             let name = kreplay_session::demangle(name.strip_suffix(".kd").unwrap_or(&name)).into();
-            contents.kernels.push((object, Kernel { name, argument_bytes }));
+            contents.kernels.push((object, Kernel { name, argument_bytes, pointers }));
         }
         SYMBOL_VARIABLE => {
             let base = ask::<u64>(api, symbol, SYMBOL_INFO_VARIABLE_ADDRESS)?;

@@ -1,6 +1,6 @@
 //! Puts our functions into the runtime's tables.
 
-use super::{allocations, code, copies, exports, foreign, host_access, images, queues, virtual_memory};
+use super::{allocations, code, code_objects, copies, exports, foreign, host_access, images, queues, virtual_memory};
 use crate::tables::{RawTables, slots};
 
 /// Puts all of them in. The state must be in place: from here on the runtime calls them.
@@ -45,6 +45,11 @@ pub(crate) unsafe fn install(tables: &RawTables) {
         image_clear <- images::image_clear;
         image_destroy <- images::image_destroy;
         sampler_destroy <- images::sampler_destroy;
+        reader_from_memory <- code_objects::reader_from_memory;
+        reader_from_file <- code_objects::reader_from_file;
+        reader_destroy <- code_objects::reader_destroy;
+        executable_load <- code_objects::executable_load;
+        executable_load_program <- code_objects::executable_load_program;
         executable_freeze <- code::executable_freeze;
         executable_destroy <- code::executable_destroy;
         async_copy <- copies::async_copy;

@@ -9,7 +9,7 @@
 //! the kernel runs, and each pass would print again: a kernel that is given one is not replayed. It is told by its
 //! beginning: two pointers into itself.
 
-use super::live::Allocation;
+use super::live::{Allocation, Reached};
 use super::state::Backend;
 use kreplay_engine::{Region, RegionKind, Writers};
 use std::collections::BTreeMap;
@@ -33,15 +33,15 @@ pub(super) struct Lent<'a> {
 }
 
 impl Backend {
-    /// Whether a launch with these argument bytes has to be lent host memory.
-    pub(super) fn lends(&self, unit: usize, arguments: &[u8]) -> bool {
-        self.allocations.lendable(arguments, unit).iter().any(|allocation| !is_hostcall(allocation))
+    /// Whether a launch that reaches this has to be lent host memory.
+    pub(super) fn lends(&self, reached: &Reached) -> bool {
+        reached.lendable.iter().any(|allocation| !is_hostcall(allocation))
     }
 
     /// Lends a GPU's engine the host memory that these argument bytes point into.
     pub(super) fn lend(&self, unit: usize, arguments: &[u8]) -> Lent<'_> {
         let mut lent = Lent { backend: self, unit, allocations: Vec::new() };
-        for allocation in self.allocations.lendable(arguments, unit) {
+        for allocation in self.allocations.reached(arguments, unit, &[]).lendable {
             if !is_hostcall(&allocation) {
                 lent.take(allocation);
             }

@@ -33,6 +33,20 @@ impl Allocation {
     }
 }
 
+/// What a launch's argument bytes point into.
+#[derive(Default)]
+pub(super) struct Reached {
+    /// Host memory that its GPU can reach, each once.
+    pub(super) lendable: Vec<Allocation>,
+    /// Where pointers point that no allocation holds, and that do not end one which others point into.
+    pub(super) unknown: Vec<u64>,
+}
+
+/// Whether argument bytes point into a range.
+fn is_reached(range: Range, arguments: &[u8]) -> bool {
+    kreplay_engine::pointers(arguments).any(|address| range.contains(address))
+}
+
 /// Live allocations by address.
 #[derive(Default)]
 pub(crate) struct Allocations {
@@ -113,21 +127,29 @@ impl Allocations {
         live.values().filter(|allocation| is_managed(&allocation.kind)).map(|allocation| allocation.range).collect()
     }
 
-    /// Host memory that argument bytes point into and that this GPU can reach, each once.
-    pub(super) fn lendable(&self, arguments: &[u8], unit: usize) -> Vec<Allocation> {
+    /// What argument bytes point into; the words at the offsets `pointers`, which are in order, are pointers.
+    pub(super) fn reached(&self, arguments: &[u8], unit: usize, pointers: &[u32]) -> Reached {
         let live = self.lock();
-        let mut found: Vec<Allocation> = Vec::new();
-        for word in arguments.windows(8).step_by(4) {
+        let mut reached = Reached::default();
+        let mut pointers = pointers.iter().copied().peekable();
+        for (index, word) in arguments.windows(8).step_by(4).enumerate() {
             let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-            let Some((_, allocation)) = live.range(..=address).next_back() else { continue };
-            let lendable = allocation.range.contains(address)
-                && allocation.kind == RegionKind::Host { copyable: false }
-                && allocation.access >> (unit & 63) & 1 == 1;
-            if lendable && found.iter().all(|other| other.range != allocation.range) {
-                found.push(allocation.clone());
+            let is_pointer = pointers.next_if_eq(&(index as u32 * 4)).is_some();
+            let below = live.range(..=address).next_back().map(|(_, allocation)| allocation);
+            let Some(allocation) = below.filter(|allocation| allocation.range.contains(address)) else {
+                let ends = || below.is_some_and(|one| one.range.end() == address && is_reached(one.range, arguments));
+                if is_pointer && address != 0 && !ends() {
+                    reached.unknown.push(address);
+                }
+                continue;
+            };
+            let lendable =
+                allocation.kind == RegionKind::Host { copyable: false } && allocation.access >> (unit & 63) & 1 == 1;
+            if lendable && reached.lendable.iter().all(|other| other.range != allocation.range) {
+                reached.lendable.push(allocation.clone());
             }
         }
-        found
+        reached
     }
 
     /// The allocations that a range touches.
@@ -144,5 +166,36 @@ impl Allocations {
             allocation.range == range && allocation.kind == RegionKind::Host { copyable: false }
         };
         self.lock().get(&range.base).is_some_and(lendable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_that_no_allocation_holds_are_told() {
+        let allocations = Allocations::default();
+        allocations.insert(Allocation {
+            range: Range::new(0x10_0000, 0x1000),
+            kind: RegionKind::Device,
+            owner: Some(0),
+            writers: Writers::Seen,
+            pool_bytes: 0x1000,
+            access: 0,
+            host_address: false,
+            handle: None,
+        });
+        let unknown = |words: &[u64], pointers: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            allocations.reached(&bytes, 0, pointers).unknown
+        };
+        assert!(unknown(&[0x10_0000, 0, 0x10_0fff], &[0, 8, 16]).is_empty());
+        // Only pointers count, also behind words that are none.
+        assert_eq!(unknown(&[5, 6, 7], &[8]), [6]);
+        // The end of what the kernel is given is no memory of somebody else's.
+        assert!(unknown(&[0x10_0000, 0x10_1000], &[0, 8]).is_empty());
+        assert_eq!(unknown(&[0x10_1000, 0x10_2000], &[0, 8]), [0x10_1000, 0x10_2000]);
+        assert!(unknown(&[], &[0]).is_empty() && unknown(&[1], &[8]).is_empty());
     }
 }

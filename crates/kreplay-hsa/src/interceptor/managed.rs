@@ -28,7 +28,7 @@ pub(super) fn is_managed(kind: &RegionKind) -> bool {
 }
 
 /// Whether the process has memory at each of these addresses.
-fn is_mapped(range: Range) -> bool {
+pub(super) fn is_mapped(range: Range) -> bool {
     let base = range.base / PAGE * PAGE;
     let bytes = range.end() - base;
     // SAFETY: nothing is read or written: Linux starts no write for this flag, and only looks whether the pages are mapped.

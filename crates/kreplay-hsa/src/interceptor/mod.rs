@@ -26,6 +26,7 @@
 
 mod allocations;
 mod code;
+mod code_objects;
 mod copies;
 mod ending;
 mod exports;
@@ -40,11 +41,13 @@ mod lending;
 mod live;
 mod machine;
 mod managed;
+mod metadata;
 mod queues;
 mod recording;
 mod state;
 mod submission;
 mod unit;
+mod unseen_host;
 mod virtual_memory;
 
 pub(crate) use forked::tell_children;

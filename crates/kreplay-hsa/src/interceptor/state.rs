@@ -1,6 +1,7 @@
 //! What the interceptor knows, once for the process.
 
 use super::code::Code;
+use super::code_objects::CodeObjects;
 use super::copies::Copies;
 use super::guard;
 use super::lending::Loans;
@@ -36,6 +37,8 @@ pub(crate) struct Backend {
     pub(crate) allocations: Allocations,
     /// Loaded code.
     pub(crate) code: Code,
+    /// What loaded code says of itself.
+    pub(super) code_objects: CodeObjects,
     /// Copies in flight.
     pub(crate) copies: Copies,
     /// Queues of the program.
@@ -89,6 +92,7 @@ impl Backend {
             forked: AtomicBool::new(false),
             allocations: Allocations::default(),
             code: Code::default(),
+            code_objects: CodeObjects::default(),
             copies: Copies::new(api),
             queues: Queues::default(),
             loans: Loans::default(),

@@ -6,6 +6,7 @@
 
 use super::code::Kernel;
 use super::guard;
+use super::live::Reached;
 use super::queues::ProgramQueue;
 use super::state::{Backend, backend};
 use super::unit::Unit;
@@ -274,24 +275,25 @@ impl Submission<'_> {
 
     fn describe(&self, dispatch: &Dispatch, kernel: &Kernel) -> DispatchInfo {
         let arguments = arguments(dispatch, kernel);
-        let lent = match &arguments {
-            Arguments::Known(bytes) => self.backend.lends(self.queue.unit, bytes),
-            _ => false,
+        let reached = match &arguments {
+            Arguments::Known(bytes) => self.backend.allocations.reached(bytes, self.queue.unit, &kernel.pointers),
+            _ => Reached::default(),
         };
         // The host writes its own memory while a batch window records, and managed memory goes unseen.
-        let own_window = lent || self.backend.has_managed();
+        let own_window = self.backend.lends(&reached) || self.backend.has_managed();
+        let decline = if self.queue.cooperative {
+            // Work-groups that wait for each other need the queue that the program made for them.
+            Some(Decline::CooperativeMultiDevice)
+        } else {
+            self.backend.has_unseen_host(&reached.unknown).then_some(Decline::UntrackedMemory)
+        };
         let groups = |axis: usize| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis]).max(1));
         DispatchInfo {
             kernel: KernelInfo { key: dispatch.kernel_object, name: Arc::clone(&kernel.name) },
             geometry: Geometry { groups: [groups(0), groups(1), groups(2)], items: dispatch.workgroup.map(u32::from) },
             stream: self.queue.handle() as u64,
             arguments,
-            traits: Traits {
-                // Work-groups that wait for each other need the queue that the program made for them.
-                decline: self.queue.cooperative.then_some(Decline::CooperativeMultiDevice),
-                own_window,
-                ..Traits::default()
-            },
+            traits: Traits { decline, own_window, ..Traits::default() },
         }
     }
 }

@@ -128,9 +128,12 @@ functions! {
         executable_destroy = "hsa_executable_destroy" at Slot::Core(84), fn(Executable) -> Status;
         executable_freeze = "hsa_executable_freeze" at Slot::Core(86), fn(Executable, *const c_char) -> Status;
         symbol_get_info = "hsa_executable_symbol_get_info" at Slot::Core(93), fn(Symbol, u32, *mut c_void) -> Status;
+        reader_from_file = "hsa_code_object_reader_create_from_file" at Slot::Core(115), fn(c_int, *mut Reader) -> Status;
         reader_from_memory = "hsa_code_object_reader_create_from_memory" at Slot::Core(116), fn(*const c_void, usize, *mut Reader) -> Status;
         reader_destroy = "hsa_code_object_reader_destroy" at Slot::Core(117), fn(Reader) -> Status;
         executable_create = "hsa_executable_create_alt" at Slot::Core(118), fn(u32, u32, *const c_char, *mut Executable) -> Status;
+        executable_load_program = "hsa_executable_load_program_code_object" at Slot::Core(119),
+            fn(Executable, Reader, *const c_char, *mut LoadedCodeObject) -> Status;
         executable_load = "hsa_executable_load_agent_code_object" at Slot::Core(120),
             fn(Executable, AgentHandle, Reader, *const c_char, *mut LoadedCodeObject) -> Status;
         executable_symbol = "hsa_executable_get_symbol_by_name" at Slot::Core(122), fn(Executable, *const c_char, *const AgentHandle, *mut Symbol) -> Status;

@@ -18,6 +18,8 @@ pub struct Config {
     pub threads: usize,
     /// File for the packet trace.
     pub trace: Option<PathBuf>,
+    /// Whether kernels reach all memory of the process.
+    pub xnack: bool,
     /// File for the write oracle.
     pub oracle: Option<PathBuf>,
     /// Faults put in from the start.
@@ -62,6 +64,7 @@ impl Default for Config {
             seed: None,
             threads,
             trace: None,
+            xnack: false,
             oracle: None,
             faults: Vec::new(),
         }
@@ -94,6 +97,8 @@ impl Config {
         if let Some(threads) = number("SOFTGPU_THREADS", "a number between 1 and 256", 1..=256)? {
             config.threads = usize::try_from(threads).unwrap_or(1);
         }
+        // The runtime's own variable.
+        config.xnack = get("HSA_XNACK").is_some_and(|value| value == "1");
         config.trace = get("SOFTGPU_TRACE").map(PathBuf::from);
         config.oracle = get("SOFTGPU_ORACLE").map(PathBuf::from);
         if let Some(text) = get("SOFTGPU_FAULT") {
@@ -117,6 +122,7 @@ mod tests {
         assert!(
             !from("SOFTGPU_LARGE_BAR", "0").unwrap().large_bar && from("SOFTGPU_LARGE_BAR", "1").unwrap().large_bar
         );
+        assert!(from("HSA_XNACK", "1").unwrap().xnack && !from("HSA_XNACK", "0").unwrap().xnack);
         assert_eq!(from("SOFTGPU_SEED", "9").unwrap().seed, Some(9));
         assert_eq!(from("SOFTGPU_THREADS", "3").unwrap().threads, 3);
         assert_eq!(from("SOFTGPU_TRACE", "/x").unwrap().trace, Some(PathBuf::from("/x")));

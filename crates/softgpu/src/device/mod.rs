@@ -77,7 +77,7 @@ impl Device {
     /// # Errors
     /// [`ConfigError`] when a file cannot be opened or the host has no memory.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let memory = AddressSpace::new(config.memory_bytes);
+        let memory = AddressSpace::new(config.memory_bytes).reaching_process(config.xnack);
         let mailboxes = Mailboxes::new(&memory)?;
         let faults = Faults::default();
         faults.inject(config.faults.clone());

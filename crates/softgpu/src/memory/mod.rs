@@ -1,7 +1,8 @@
 //! The GPU's view of this process's memory: what is allocated, what is mapped, who wrote what.
 //!
 //! A GPU address is a host address. What tells them apart is the **mapping table**: a dispatch or a copy may touch
-//! exactly the pages that are mapped for the GPU at the time. Everything else is a memory fault, as on a real GPU.
+//! exactly the pages that are mapped for the GPU at the time. Everything else is a memory fault, as on a real GPU; but one
+//! that faults pages in (`HSA_XNACK=1`) reaches all of the process's memory.
 //!
 //! - [`AddressSpace`] owns allocations and registrations and publishes a sorted [`Table`] after every change.
 //! - A [`View`] is one reader's hold on such a table: while it lives, what the table maps stays in memory. So a range
@@ -13,6 +14,7 @@ mod allocation;
 mod backing;
 mod error;
 mod look;
+mod process;
 mod recorder;
 mod registration;
 mod share;

@@ -23,6 +23,7 @@ pub struct AddressSpace {
     inner: Mutex<Inner>,
     table: RwLock<Arc<Table>>,
     limit: u64,
+    reaches_process: bool,
     /// Why device memory is not in a file, where it is not: then it cannot be shared.
     pub(super) store: Result<Arc<Store>, String>,
 }
@@ -32,7 +33,18 @@ impl AddressSpace {
     #[must_use]
     pub fn new(limit: u64) -> Self {
         let store = Store::new().map(Arc::new).map_err(|e| e.to_string());
-        Self { inner: Mutex::default(), table: RwLock::default(), limit, store }
+        Self { inner: Mutex::default(), table: RwLock::default(), limit, reaches_process: false, store }
+    }
+
+    /// Whether a GPU reaches all memory of the process (`HSA_XNACK=1`), not only what is mapped for it.
+    #[must_use]
+    pub fn reaching_process(self, reaches_process: bool) -> Self {
+        Self { reaches_process, ..self }
+    }
+
+    /// As it was said.
+    pub(super) fn reaches_process(&self) -> bool {
+        self.reaches_process
     }
 
     /// Bytes of device memory in all.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{AddressSpace, Recorder, Table};
+use super::{AddressSpace, Recorder, Table, process};
 use crate::contract::{BadAddress, Mapping, Memory};
 
 /// What one dispatch, copy or packet may touch. The table is the one of its start; memory mapped later is found too,
@@ -38,17 +38,26 @@ impl<'a> View<'a> {
 
 // SAFETY: `host` answers only for ranges of a table that this view holds. Such a table holds the pages of every
 // allocation in it, so they stay mapped in this process until the view is dropped, after the dispatch. Registered ranges
-// are the program's own: it promised the runtime to keep them until they are deregistered and all work on them is done.
+// are the program's own: it promised the runtime to keep them until they are deregistered and all work on them is done. So is
+// the rest of the process's memory, where the GPU reaches that: the program keeps it until the kernel that it gave it to is done.
 unsafe impl Memory for View<'_> {
     fn host(&self, address: u64, bytes: u64, write: bool) -> Result<*mut u8, BadAddress> {
-        self.with(|table| table.check(address, bytes, write)).map(|()| address as *mut u8)
+        let checked = self.with(|table| table.check(address, bytes, write));
+        match checked {
+            Err(_) if self.space.reaches_process() && process::reaches(address, bytes, write) => Ok(address as *mut u8),
+            checked => checked.map(|()| address as *mut u8),
+        }
     }
 
     fn mapping(&self, address: u64) -> Result<Mapping, BadAddress> {
-        self.with(|table| {
+        let found = self.with(|table| {
             let entry = table.find(address).ok_or(BadAddress { address, bytes: 1, write: false })?;
             Ok(Mapping { base: entry.base, end: entry.end, writable: entry.writable })
-        })
+        });
+        match found {
+            Err(bad) if self.space.reaches_process() => process::mapping(address).ok_or(bad),
+            found => found,
+        }
     }
 
     fn oracle(&self) -> bool {
@@ -95,6 +104,20 @@ mod tests {
         assert!(view.host(base, 4096, true).is_ok());
         assert!(view.host(base, 4097, true).is_err());
         assert_eq!(view.mapping(base + 1).unwrap(), Mapping { base, end: base + 4096, writable: true });
+    }
+
+    #[test]
+    fn the_process_is_reached_where_the_gpu_faults_pages_in() {
+        let words = vec![5_u32; 2000];
+        let address = words.as_ptr() as u64;
+        let space = AddressSpace::new(1 << 20);
+        let view = View::new(&space, None);
+        assert!(view.host(address, 8000, true).is_err() && view.mapping(address).is_err());
+        let space = AddressSpace::new(1 << 20).reaching_process(true);
+        let view = View::new(&space, None);
+        assert_eq!(view.host(address, 8000, true), Ok(address as *mut u8));
+        assert!(view.mapping(address).is_ok_and(|mapping| mapping.base <= address && mapping.writable));
+        assert!(view.host(1, 8, false).is_err() && view.mapping(1).is_err());
     }
 
     #[test]
