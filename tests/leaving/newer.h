@@ -27,6 +27,16 @@ struct NewerCalls {
     hsa_status_t (*unmap)(void* address, size_t bytes);
     // `hsa_amd_vmem_set_access`, for the GPU.
     hsa_status_t (*access)(void* address, size_t bytes, hsa_access_permission_t permission);
+    // `hsa_amd_memory_async_batch_copy` of one operation, and `hsa_amd_ais_file_read`; over when they return.
+    hsa_status_t (*batch_copy)(void* to, const void* from, size_t bytes);
+    hsa_status_t (*file_read)(void* to, int file, size_t bytes);
+    // `hsa_amd_counted_queue_acquire` and `_release`.
+    hsa_queue_t* (*acquire)();
+    hsa_status_t (*release_queue)(hsa_queue_t* queue);
+    // The GPU.
+    hsa_agent_t (*gpu)();
+    // How many such queues the runtime has made.
+    int (*counted)();
     // Memory of the host that the GPU reaches, of which no tool hears; `munmap` ends it.
     void* (*managed)(size_t bytes);
     // `hsa_amd_svm_attributes_set`, without one.

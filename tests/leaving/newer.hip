@@ -14,7 +14,8 @@
 // Functions of ROCr 5.2's extension table but for the last; those from this one on stand two places further in newer ones.
 constexpr size_t kOlder = 47, kMoved = 16, kNewer = 82, kPage = 4096;
 constexpr size_t kIpcCreate = 30, kSvmSet = 46, kDmabuf = 53, kCreate = 57, kRelease = 58, kMap = 59, kUnmap = 60;
-constexpr size_t kSetAccess = 61, kExport = 63, kImport = 64, kProperties = 66, kDmabufV2 = 73;
+constexpr size_t kSetAccess = 61, kExport = 63, kImport = 64, kProperties = 66, kDmabufV2 = 73, kFileRead = 75;
+constexpr size_t kAcquire = 76, kReleaseQueue = 77, kBatchCopy = 78;
 
 struct Extension {
     ApiTableVersion version;
@@ -25,6 +26,17 @@ struct Access {
     hsa_access_permission_t permission;
     hsa_agent_t agent;
 };
+
+struct CopyOperation {
+    uint16_t version, kind, entries, traffic;
+    hsa_signal_t completion;
+    const void* from;
+    hsa_agent_t from_agent, to_agent;
+    void* to;
+    size_t bytes, unused;
+    uint64_t wait[4], signal[3], reserved;
+};
+static_assert(sizeof(CopyOperation) == 128, "as in the header");
 
 static CoreApiTable originals;
 static AmdExtTable original_extension;
@@ -40,6 +52,11 @@ using Create = hsa_status_t (*)(hsa_amd_memory_pool_t, size_t, int, uint64_t, ui
 using Release = hsa_status_t (*)(uint64_t);
 using Export = hsa_status_t (*)(int*, uint64_t, uint64_t);
 using Import = hsa_status_t (*)(int, uint64_t*);
+using FileRead = hsa_status_t (*)(uint64_t, void*, uint64_t, int64_t, uint64_t*, int32_t*);
+using QueueError = void (*)(hsa_status_t, hsa_queue_t*, void*);
+using Acquire = hsa_status_t (*)(hsa_agent_t, uint32_t, uint32_t, QueueError, void*, uint64_t, hsa_queue_t**);
+using ReleaseQueue = hsa_status_t (*)(hsa_queue_t*);
+using BatchCopy = hsa_status_t (*)(const CopyOperation*, uint32_t, uint32_t, const hsa_signal_t*);
 using Map = hsa_status_t (*)(void*, size_t, size_t, uint64_t, uint64_t);
 using Unmap = hsa_status_t (*)(void*, size_t);
 using SetAccess = hsa_status_t (*)(void*, size_t, const Access*, size_t);
@@ -94,6 +111,26 @@ static hsa_status_t real_properties(uint64_t, hsa_amd_memory_pool_t* found, uint
 }
 
 static hsa_status_t real_svm_set(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) { return HSA_STATUS_SUCCESS; }
+
+static hsa_status_t real_file_read(uint64_t file, void* to, uint64_t bytes, int64_t offset, uint64_t*, int32_t*) {
+    return pread(int(file), to, bytes, offset) == ssize_t(bytes) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+static int counted;
+static hsa_status_t real_acquire(hsa_agent_t agent, uint32_t kind, uint32_t, QueueError error, void* data, uint64_t,
+                                 hsa_queue_t** queue) {
+    counted++;
+    return originals.hsa_queue_create_fn(agent, 64, kind, error, data, UINT32_MAX, UINT32_MAX, queue);
+}
+static hsa_status_t real_release_queue(hsa_queue_t* queue) { return originals.hsa_queue_destroy_fn(queue); }
+
+static hsa_status_t real_batch_copy(const CopyOperation* operations, uint32_t count, uint32_t, const hsa_signal_t*) {
+    for (uint32_t i = 0; i < count; i++) {
+        std::memcpy(operations[i].to, operations[i].from, operations[i].bytes);
+        originals.hsa_signal_subtract_screlease_fn(operations[i].completion, 1);
+    }
+    return HSA_STATUS_SUCCESS;
+}
 
 static hsa_status_t put(uint64_t image, uint32_t word) {
     *reinterpret_cast<uint32_t*>(image) = word;
@@ -190,6 +227,35 @@ static const NewerCalls calls = {
         Access access{permission, gpu};
         return function<SetAccess>(kSetAccess)(address, bytes, &access, 1);
     },
+    [](void* to, const void* from, size_t bytes) {
+        CopyOperation operation{};
+        operation.version = 1;
+        operation.from = from;
+        operation.from_agent = operation.to_agent = gpu;
+        operation.to = to;
+        operation.bytes = bytes;
+        hsa_status_t status = originals.hsa_signal_create_fn(1, 0, nullptr, &operation.completion);
+        if (status == HSA_STATUS_SUCCESS) status = function<BatchCopy>(kBatchCopy)(&operation, 1, 0, nullptr);
+        if (status != HSA_STATUS_SUCCESS) return status;
+        auto wait = originals.hsa_signal_wait_scacquire_fn;
+        while (wait(operation.completion, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0) {
+        }
+        return originals.hsa_signal_destroy_fn(operation.completion);
+    },
+    [](void* to, int file, size_t bytes) {
+        uint64_t copied = 0;
+        int32_t result = 0;
+        return function<FileRead>(kFileRead)(uint64_t(file), to, bytes, 0, &copied, &result);
+    },
+    [] {
+        hsa_queue_t* queue = nullptr;
+        auto acquire = function<Acquire>(kAcquire);
+        if (acquire(gpu, HSA_QUEUE_TYPE_MULTI, 0, nullptr, nullptr, 0, &queue) != HSA_STATUS_SUCCESS) std::abort();
+        return queue;
+    },
+    [](hsa_queue_t* queue) { return function<ReleaseQueue>(kReleaseQueue)(queue); },
+    [] { return gpu; },
+    [] { return counted; },
     [](size_t bytes) {
         void* memory = allocated(bytes);
         int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -243,6 +309,10 @@ extern "C" bool OnLoad(HsaApiTable* table, uint64_t version, uint64_t failed, co
     extension.functions[kRelease] = reinterpret_cast<void*>(real_release);
     extension.functions[kExport] = reinterpret_cast<void*>(real_share);
     extension.functions[kImport] = reinterpret_cast<void*>(real_import_handle);
+    extension.functions[kFileRead] = reinterpret_cast<void*>(real_file_read);
+    extension.functions[kAcquire] = reinterpret_cast<void*>(real_acquire);
+    extension.functions[kReleaseQueue] = reinterpret_cast<void*>(real_release_queue);
+    extension.functions[kBatchCopy] = reinterpret_cast<void*>(real_batch_copy);
     extension.functions[kSvmSet] = reinterpret_cast<void*>(real_svm_set);
     extension.functions[kMap] = reinterpret_cast<void*>(real_map);
     extension.functions[kUnmap] = reinterpret_cast<void*>(real_unmap);

@@ -131,3 +131,28 @@ fn memory_of_the_process() {
 fn pointers_to_no_memory_of_the_process() {
     outcomes("no-memory", "batch", &["", "", "", "", "", ""]);
 }
+
+/// Nothing of these is recorded.
+#[test]
+fn memory_that_other_calls_write() {
+    for name in ["batch-copy", "file"] {
+        case(name, &["unrecordable", "exit"]);
+    }
+}
+
+#[test]
+fn a_variable_that_a_call_writes() {
+    case("variable", &["unrecordable", "exit"]);
+}
+
+/// Kernels on such a queue are seen as those on any other.
+#[test]
+fn a_queue_that_the_runtime_shares_out() {
+    case("counted", &["freed", "exit"]);
+}
+
+/// Nobody waits for what it will not do any more.
+#[test]
+fn a_queue_that_is_inactivated() {
+    case("inactivated", &["freed"]);
+}

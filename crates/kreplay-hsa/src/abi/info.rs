@@ -4,6 +4,8 @@
 pub(crate) const AGENT_INFO_NAME: u32 = 0;
 /// `HSA_AGENT_INFO_WAVEFRONT_SIZE`.
 pub(crate) const AGENT_INFO_WAVEFRONT_SIZE: u32 = 6;
+/// `HSA_AGENT_INFO_QUEUE_MAX_SIZE`, in packets.
+pub(crate) const AGENT_INFO_QUEUE_MAX_SIZE: u32 = 14;
 /// `HSA_AGENT_INFO_DEVICE`.
 pub(crate) const AGENT_INFO_DEVICE: u32 = 17;
 /// `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT`.

@@ -161,6 +161,21 @@ pub(crate) struct PitchedPointer {
 }
 const _: () = assert!(size_of::<PitchedPointer>() == 24);
 
+/// `hsa_amd_memory_copy_op_t` (ROCm 7): one operation of a batch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopyOperation {
+    /// Which layout it has.
+    pub(crate) version: u16,
+    kind: u16,
+    entries: u16,
+    traffic: u16,
+    /// Falls when it is done.
+    pub(crate) completion: Signal,
+    rest: [u64; 14],
+}
+const _: () = assert!(size_of::<CopyOperation>() == 128 && offset_of!(CopyOperation, completion) == 8);
+
 /// `hsa_amd_profiling_async_copy_time_t` and `hsa_amd_profiling_dispatch_time_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]

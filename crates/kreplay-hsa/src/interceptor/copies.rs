@@ -25,7 +25,7 @@ pub(crate) struct Copies {
 }
 
 /// A copy in flight.
-struct Copy {
+pub(super) struct Copy {
     backend: &'static Backend,
     ours: Signal,
     program: Signal,
@@ -75,9 +75,20 @@ impl Backend {
         (0..self.units().len()).filter(|index| agents.contains(&self.units()[*index].handle())).collect()
     }
 
+    /// The GPU whose memory an address is, also where no call told of it: that of variables.
+    fn owner(&self, address: u64) -> Option<usize> {
+        match self.allocations.around(address) {
+            Some(allocation) => allocation.owner,
+            None => {
+                let owner = self.pointer(address)?.owner;
+                self.units().iter().position(|unit| unit.handle() == owner)
+            }
+        }
+    }
+
     /// Holds the engines of these GPUs while something is submitted that writes `written`. `effect` tells what that does,
     /// where it is done by one of them.
-    fn hold(
+    pub(super) fn hold(
         &self,
         units: &[usize],
         written: Range,
@@ -142,26 +153,10 @@ impl Backend {
             return status;
         };
         let status = original(ours);
-        let copy = Box::new(Copy { backend: self, ours, program: completion, units, ending });
-        if !status.is_ok() {
-            lock(&self.copies.signals).push(copy.ours);
-            copy.forget();
-            return status;
-        }
-        let data: *mut c_void = Box::into_raw(copy).cast();
-        // SAFETY: the handler has the right signature and takes its data exactly once.
-        let watched = unsafe { (self.api.signal_async_handler)(ours, CONDITION_LT, 1, copied, data) };
-        if !watched.is_ok() {
-            // No handler: wait here, so that the program's signal falls all the same.
-            loop {
-                // SAFETY: our signal is live.
-                let value = unsafe { (self.api.signal_wait)(ours, CONDITION_LT, 1, u64::MAX, 0) };
-                if value < 1 {
-                    // SAFETY: the handler was not taken, so the data is still ours.
-                    unsafe { copied(value, data) };
-                    break;
-                }
-            }
+        let copy = Copy { backend: self, ours, program: completion, units, ending };
+        match status.is_ok() {
+            true => copy.submitted(),
+            false => copy.refused(),
         }
         drop(held);
         status
@@ -169,6 +164,46 @@ impl Backend {
 }
 
 impl Copy {
+    /// A copy with this signal of the program's is about to be submitted.
+    pub(super) fn begin(backend: &'static Backend, program: Signal, units: &[usize]) -> Option<Copy> {
+        let ours = backend.copies.acquire()?;
+        for index in units {
+            backend.units()[*index].agent.program().copy_begins();
+        }
+        Some(Copy { backend, ours, program, units: units.to_vec(), ending: Ending::default() })
+    }
+
+    /// The signal that stands for the program's.
+    pub(super) fn signal(&self) -> Signal {
+        self.ours
+    }
+
+    /// The runtime has it: it is over when its signal falls.
+    pub(super) fn submitted(self) {
+        let (api, ours) = (self.backend.api, self.ours);
+        let data: *mut c_void = Box::into_raw(Box::new(self)).cast();
+        // SAFETY: the handler has the right signature and takes its data exactly once.
+        let watched = unsafe { (api.signal_async_handler)(ours, CONDITION_LT, 1, copied, data) };
+        if !watched.is_ok() {
+            // No handler: wait here, so that the program's signal falls all the same.
+            loop {
+                // SAFETY: our signal is live.
+                let value = unsafe { (api.signal_wait)(ours, CONDITION_LT, 1, u64::MAX, 0) };
+                if value < 1 {
+                    // SAFETY: the handler was not taken, so the data is still ours.
+                    unsafe { copied(value, data) };
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The runtime did not take it.
+    pub(super) fn refused(self) {
+        lock(&self.backend.copies.signals).push(self.ours);
+        self.forget();
+    }
+
     fn forget(&self) {
         for index in &self.units {
             self.backend.units()[*index].agent.program().copy_ends();
@@ -331,7 +366,7 @@ pub(super) unsafe extern "C" fn memory_fill(to: *mut c_void, value: u32, count: 
 }
 
 /// Calls `original` with the engines of the GPUs held whose memory these addresses are.
-fn synchronous(
+pub(super) fn synchronous(
     backend: &Backend,
     addresses: &[u64],
     written: Range,
@@ -342,11 +377,7 @@ fn synchronous(
         return original();
     }
     let ours = || {
-        let mut units: Vec<usize> = addresses
-            .iter()
-            .filter_map(|address| backend.allocations.around(*address))
-            .filter_map(|allocation| allocation.owner)
-            .collect();
+        let mut units: Vec<usize> = addresses.iter().filter_map(|address| backend.owner(*address)).collect();
         units.sort_unstable();
         units.dedup();
         backend.hold(&units, written, effect)

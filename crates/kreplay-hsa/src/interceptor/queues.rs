@@ -73,6 +73,47 @@ pub(super) unsafe extern "C" fn queue_create(
         // SAFETY: the program's own arguments.
         unsafe { (backend.api.queue_create)(agent, size, kind, callback, data, private_bytes, group_bytes, queue) }
     };
+    // SAFETY: the program's own arguments.
+    unsafe { create(backend, agent, size, kind, callback, data, private_bytes, group_bytes, queue, original) }
+}
+
+/// `hsa_amd_queue_intercept_create`: another tool's queue, which programs use as any other.
+pub(super) unsafe extern "C" fn intercept_create(
+    agent: AgentHandle,
+    size: u32,
+    kind: u32,
+    callback: QueueError,
+    data: *mut c_void,
+    private_bytes: u32,
+    group_bytes: u32,
+    queue: *mut *mut Queue,
+) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let original = || {
+        // SAFETY: the tool's own arguments.
+        unsafe { (backend.api.intercept_create)(agent, size, kind, callback, data, private_bytes, group_bytes, queue) }
+    };
+    // SAFETY: the tool's own arguments.
+    unsafe { create(backend, agent, size, kind, callback, data, private_bytes, group_bytes, queue, original) }
+}
+
+/// Makes an intercept queue with a record, or what `original` makes where none is needed.
+///
+/// # Safety
+/// The others are arguments that `hsa_queue_create` takes.
+#[allow(clippy::too_many_arguments)] // The runtime's.
+pub(super) unsafe fn create(
+    backend: &'static Backend,
+    agent: AgentHandle,
+    size: u32,
+    kind: u32,
+    callback: QueueError,
+    data: *mut c_void,
+    private_bytes: u32,
+    group_bytes: u32,
+    queue: *mut *mut Queue,
+    original: impl Fn() -> Status,
+) -> Status {
     let Some(unit) = backend.units().iter().position(|unit| unit.handle() == agent) else { return original() };
     if !backend.is_on() || queue.is_null() {
         return original();
@@ -126,6 +167,23 @@ pub(super) unsafe extern "C" fn queue_create(
         },
         || Status::ERROR,
     )
+}
+
+/// `hsa_queue_inactivate`: what it had in flight will not finish, as if it were destroyed.
+pub(super) unsafe extern "C" fn queue_inactivate(queue: *mut Queue) -> Status {
+    let Some(backend) = backend() else { return Status::ERROR };
+    let ours = || backend.queues.take(queue);
+    let record = if backend.is_on() { guard("hsa_queue_inactivate", ours, || None) } else { None };
+    if let Some(record) = &record {
+        guard("hsa_queue_inactivate", || backend.queue_goes(record), || ());
+    }
+    // SAFETY: the program's own argument.
+    let status = unsafe { (backend.api.queue_inactivate)(queue) };
+    if let Some(record) = record {
+        record.work.dead.fetch_or(status.is_ok(), Ordering::AcqRel);
+        backend.queues.keep(queue, record);
+    }
+    status
 }
 
 /// `hsa_queue_destroy`.

@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::code_objects::CodeObjects;
 use super::copies::Copies;
+use super::counted_queues::CountedQueues;
 use super::guard;
 use super::lending::Loans;
 use super::live::Allocations;
@@ -43,6 +44,8 @@ pub(crate) struct Backend {
     pub(crate) copies: Copies,
     /// Queues of the program.
     pub(super) queues: Queues,
+    /// Those of them that the program took for shared ones.
+    pub(super) counted_queues: CountedQueues,
     /// Host memory that windows capture.
     pub(super) loans: Loans,
     machine: OnceLock<Machine>,
@@ -95,6 +98,7 @@ impl Backend {
             code_objects: CodeObjects::default(),
             copies: Copies::new(api),
             queues: Queues::default(),
+            counted_queues: CountedQueues::default(),
             loans: Loans::default(),
             machine: OnceLock::new(),
             off: AtomicBool::new(false),

@@ -3,8 +3,8 @@
 use super::slot::Slot;
 use super::{RawTables, TablesError};
 use crate::abi::{
-    AccessDescription, AgentHandle, Dim3, Executable, Image, LoadedCodeObject, MemoryHandle, Packet, PitchedPointer,
-    PointerInfo, Pool, ProfilingTime, Queue, Reader, Region, Sampler, Signal, Status, Symbol,
+    AccessDescription, AgentHandle, CopyOperation, Dim3, Executable, Image, LoadedCodeObject, MemoryHandle, Packet,
+    PitchedPointer, PointerInfo, Pool, ProfilingTime, Queue, Reader, Region, Sampler, Signal, Status, Symbol,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -113,6 +113,7 @@ functions! {
         queue_create = "hsa_queue_create" at Slot::Core(7),
             fn(AgentHandle, u32, u32, QueueError, *mut c_void, u32, u32, *mut *mut Queue) -> Status;
         queue_destroy = "hsa_queue_destroy" at Slot::Core(9), fn(*mut Queue) -> Status;
+        queue_inactivate = "hsa_queue_inactivate" at Slot::Core(10), fn(*mut Queue) -> Status;
         queue_read_index = "hsa_queue_load_read_index_scacquire" at Slot::Core(11), fn(*const Queue) -> u64;
         queue_add_write_index = "hsa_queue_add_write_index_scacq_screl" at Slot::Core(21), fn(*const Queue, u64) -> u64;
         memory_allocate = "hsa_memory_allocate" at Slot::Core(33), fn(Region, usize, *mut *mut c_void) -> Status;
@@ -166,6 +167,7 @@ functions! {
         intercept_create = "hsa_amd_queue_intercept_create" at moved(35, 37),
             fn(AgentHandle, u32, u32, QueueError, *mut c_void, u32, u32, *mut *mut Queue) -> Status;
         intercept_register = "hsa_amd_queue_intercept_register" at moved(36, 38), fn(*mut Queue, PacketHandler, *mut c_void) -> Status;
+        queue_set_priority = "hsa_amd_queue_set_priority" at moved(37, 39), fn(*mut Queue, u32) -> Status;
         async_copy_rect = "hsa_amd_memory_async_copy_rect" at moved(38, 40),
             fn(
                 *const PitchedPointer, *const Dim3, *const PitchedPointer, *const Dim3, *const Dim3, AgentHandle, u32,
@@ -190,6 +192,12 @@ functions! {
         vmem_import = "hsa_amd_vmem_import_shareable_handle" at newer(64), fn(c_int, *mut MemoryHandle) -> Status;
         vmem_properties = "hsa_amd_vmem_get_alloc_properties_from_handle" at newer(66), fn(MemoryHandle, *mut Pool, *mut u32) -> Status;
         export_dmabuf_v2 = "hsa_amd_portable_export_dmabuf_v2" at newer(73), fn(*const c_void, usize, *mut c_int, *mut u64, u64) -> Status;
+        file_write = "hsa_amd_ais_file_write" at newer(74), fn(u64, *mut c_void, u64, i64, *mut u64, *mut i32) -> Status;
+        file_read = "hsa_amd_ais_file_read" at newer(75), fn(u64, *mut c_void, u64, i64, *mut u64, *mut i32) -> Status;
+        counted_acquire = "hsa_amd_counted_queue_acquire" at newer(76),
+            fn(AgentHandle, u32, u32, QueueError, *mut c_void, u64, *mut *mut Queue) -> Status;
+        counted_release = "hsa_amd_counted_queue_release" at newer(77), fn(*mut Queue) -> Status;
+        async_batch_copy = "hsa_amd_memory_async_batch_copy" at newer(78), fn(*const CopyOperation, u32, u32, *const Signal) -> Status;
         image_import = "hsa_ext_image_import" at Slot::Image(3),
             fn(AgentHandle, *const c_void, usize, usize, Image, *const c_void) -> Status;
         image_export = "hsa_ext_image_export" at Slot::Image(4),
