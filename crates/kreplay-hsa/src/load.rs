@@ -55,6 +55,13 @@ unsafe fn start(table: *mut c_void, session: Arc<Session>) -> bool {
     if !put(Backend::new(api, Arc::clone(&session))) {
         return false;
     }
+    let unknown = tables.unknown();
+    if unknown != 0 {
+        let message = format!(
+            "the HSA runtime has {unknown} functions that this kreplay does not know: what they write, or hand to others, is not seen"
+        );
+        session.warn("newer_runtime", message);
+    }
     // SAFETY: the tables were checked and the state is in place.
     unsafe { install(&tables) };
     if !tell_children() {

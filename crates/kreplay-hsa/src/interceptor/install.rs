@@ -8,6 +8,10 @@ use crate::tables::{RawTables, slots};
 
 macro_rules! hooks {
     ($($slot:ident <- $function:path;)*) => {
+        /// Where they stand.
+        #[cfg(test)]
+        pub(crate) const HOOKED: &[crate::tables::Slot] = &[$(slots::$slot),*];
+
         /// Puts all of them in. The state must be in place: from here on the runtime calls them.
         ///
         /// # Safety

@@ -54,5 +54,7 @@ mod virtual_memory;
 
 pub(crate) use forked::tell_children;
 pub(crate) use guard::guard;
+#[cfg(test)]
+pub(crate) use install::HOOKED;
 pub(crate) use install::install;
 pub(crate) use state::{Backend, backend, put};

@@ -44,7 +44,7 @@ macro_rules! functions {
 
         /// Every function with its name and its place.
         #[cfg(test)]
-        pub(super) const NAMES: &[(&str, Slot)] = &[$(($need_name, $need_slot),)* $(($may_name, $may_slot),)*];
+        pub(crate) const NAMES: &[(&str, Slot)] = &[$(($need_name, $need_slot),)* $(($may_name, $may_slot),)*];
 
         impl Api {
             /// The functions that `find` finds by name or place.

@@ -36,6 +36,9 @@ pub(crate) enum AmdLayout {
 /// The size of the extension's table in ROCr 5.2, the only one of major 1 whose layout is known.
 const AMD_ONE_BYTES: u32 = 400;
 
+/// Functions of the core, extension (layout two) and image tables of which it was decided what they mean to windows.
+pub(super) const KNOWN: [u16; 3] = [125, 82, 14];
+
 /// Tables whose versions are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawTables {
@@ -44,6 +47,20 @@ pub(crate) struct RawTables {
     /// The image extension's; null where the runtime has none that is known. Its functions have never moved.
     pub(super) image: *mut Version,
     pub(crate) layout: AmdLayout,
+}
+
+impl RawTables {
+    /// How many functions this runtime has that nobody has looked at.
+    pub(crate) fn unknown(&self) -> u32 {
+        let tables = [self.core, self.amd, self.image].into_iter().zip(KNOWN);
+        let more = tables.filter(|(table, _)| !table.is_null()).map(|(table, known)| {
+            // SAFETY: a table begins with its version, and lives as long as the runtime.
+            let bytes = unsafe { (*table).bytes };
+            (bytes.saturating_sub(size_of::<Version>() as u32) / size_of::<*mut ()>() as u32)
+                .saturating_sub(known.into())
+        });
+        more.sum()
+    }
 }
 
 /// Checks the tables behind `root`.
@@ -120,6 +137,17 @@ mod tests {
             let tables = opened(1, 1, (1, 400), image).expect("the other tables are known");
             assert_eq!(!tables.image.is_null(), known, "{image:?}");
         }
+    }
+
+    #[test]
+    fn functions_that_nobody_knows_are_counted() {
+        let table = |major, functions: u32| version(major, 16 + 8 * functions);
+        let (mut core, mut amd, mut image, mut older) = (table(2, 126), table(2, 84), table(2, 13), version(1, 400));
+        let mut tables =
+            RawTables { core: &raw mut core, amd: &raw mut amd, image: &raw mut image, layout: AmdLayout::Two };
+        assert_eq!(tables.unknown(), 1 + 2);
+        (tables.amd, tables.image) = (&raw mut older, std::ptr::null_mut());
+        assert_eq!(tables.unknown(), 1);
     }
 
     #[test]

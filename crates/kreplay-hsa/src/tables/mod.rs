@@ -6,6 +6,8 @@
 //! middle). Runtimes between them called a third layout major 1 too: they are told by their size and refused.
 
 mod api;
+#[cfg(test)]
+mod audit;
 mod error;
 mod layout;
 mod slot;
@@ -13,4 +15,8 @@ mod slot;
 pub(crate) use api::*;
 pub use error::TablesError;
 use layout::AmdLayout;
+#[cfg(test)]
+use layout::KNOWN;
 pub(crate) use layout::{RawTables, open};
+#[cfg(test)]
+pub(crate) use slot::Slot;

@@ -5,7 +5,7 @@ use super::layout::{RawTables, Version};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Where a function stands; counted in functions after the table's version.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// In the core table, in every version.
     Core(u16),
