@@ -28,8 +28,6 @@ pub struct AgentDescription {
 pub struct Capabilities {
     /// Whether `compare`, `synchronise` and `hash` work. Without them only full restore can be had.
     pub observe: bool,
-    /// Whether `compare` and the others also work where one side is in the host tier.
-    pub observe_host: bool,
 }
 
 /// Device memory.
@@ -170,21 +168,21 @@ pub trait Agent: Send + Sync + 'static {
     /// Any [`AgentError`]; nothing is known of the destinations then.
     fn copy(&self, moves: &[Move]) -> Result<(), AgentError>;
 
-    /// Finds the chunks of each pair that differ. The answer is [`Answer::Chunks`].
+    /// Finds the chunks of each pair that differ; neither side is in the host tier. The answer is [`Answer::Chunks`].
     ///
     /// # Errors
     /// [`AgentError::Unsupported`] without [`Capabilities::observe`].
     fn compare(&self, pairs: &[Pair], chunk: Chunk) -> Result<Ticket, AgentError>;
 
-    /// Finds the chunks of each pair that differ and copies them one way, in one read of both sides. The answer is
-    /// [`Answer::Chunks`]: what differed.
+    /// Finds the chunks of each pair that differ and copies them one way, in one read of both sides; neither is in the host
+    /// tier. The answer is [`Answer::Chunks`]: what differed.
     ///
     /// # Errors
     /// [`AgentError::Unsupported`] without [`Capabilities::observe`].
     fn synchronise(&self, pairs: &[Pair], chunk: Chunk, towards: Towards) -> Result<Ticket, AgentError>;
 
-    /// Hashes each chunk of each range, a partly filled last chunk too. Equal bytes have equal hashes on the same agent
-    /// in the same process; 64 bits. The answer is [`Answer::Hashes`].
+    /// Hashes each chunk of each range of memory, a partly filled last chunk too. Chunks of equal bytes have equal hashes on the
+    /// same agent in the same process, whatever range they are asked for in; 64 bits. The answer is [`Answer::Hashes`].
     ///
     /// # Errors
     /// [`AgentError::Unsupported`] without [`Capabilities::observe`].

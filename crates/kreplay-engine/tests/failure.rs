@@ -24,8 +24,8 @@ fn combinations() -> Vec<Settings> {
 }
 
 /// Three launches, the last on memory that the second window knows already. With a fault at call `number` of the second.
-fn run(settings: &Settings, capabilities: Capabilities, number: u64, fault: Fault) -> (bool, Outcome) {
-    let rig = MemoryRig::of(MemoryAgent::builder(0).capabilities(capabilities).build());
+fn run(settings: &Settings, number: u64, fault: Fault) -> (bool, Outcome) {
+    let rig = MemoryRig::of(MemoryAgent::builder(0).build());
     let agent = rig.agent();
     let mut world = World::new(&rig, settings.clone());
     let (a, b) = (world.allocate(900), world.allocate(512));
@@ -57,22 +57,19 @@ fn whatever_call_fails_memory_is_what_one_run_leaves() {
     let mut outcomes = BTreeSet::new();
     let mut runs = 0;
     for settings in combinations() {
-        for observe_host in [false, true] {
-            for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
-                for number in 0.. {
-                    let capabilities = Capabilities { observe: true, observe_host };
-                    let (reached, outcome) = run(&settings, capabilities, number, fault);
-                    if !reached {
-                        assert_eq!(outcome, Outcome::Replayed, "nothing failed");
-                        break;
-                    }
-                    runs += 1;
-                    outcomes.insert(match outcome {
-                        Outcome::Declined { reason, .. } => reason.name(),
-                        Outcome::Replayed => "replayed",
-                        Outcome::Counted => "counted",
-                    });
+        for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
+            for number in 0.. {
+                let (reached, outcome) = run(&settings, number, fault);
+                if !reached {
+                    assert_eq!(outcome, Outcome::Replayed, "nothing failed");
+                    break;
                 }
+                runs += 1;
+                outcomes.insert(match outcome {
+                    Outcome::Declined { reason, .. } => reason.name(),
+                    Outcome::Replayed => "replayed",
+                    Outcome::Counted => "counted",
+                });
             }
         }
     }

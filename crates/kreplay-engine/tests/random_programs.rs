@@ -3,7 +3,7 @@
 use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::MemoryAgent;
 use kreplay_engine::{
-    Capabilities, Chunk, Outcome, Range, Reach, RegionKind, RestoreMode, Settings, ShadowMode, VerifyMode, Writers,
+    Chunk, Outcome, Range, Reach, RegionKind, RestoreMode, Settings, ShadowMode, VerifyMode, Writers,
 };
 use proptest::prelude::*;
 
@@ -66,18 +66,19 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn settings() -> impl Strategy<Value = (Settings, bool)> {
+fn settings() -> impl Strategy<Value = Settings> {
     let restore = prop_oneof![3 => Just(RestoreMode::Observed), 1 => Just(RestoreMode::Full)];
     let verify = prop_oneof![Just(VerifyMode::Off), Just(VerifyMode::Outputs), Just(VerifyMode::All)];
     let shadow = prop_oneof![Just(ShadowMode::Safe), Just(ShadowMode::Trusted)];
     let reach = prop_oneof![Just(Reach::All), Just(Reach::Arguments)];
     let reserve = prop_oneof![2 => Just(0), 1 => Just(u64::MAX), 1 => Just((1 << 40) - 3000)];
-    (restore, verify, shadow, reach, 1u32..5, prop_oneof![Just(64u64), Just(256), Just(4096)], reserve, any::<bool>())
-        .prop_map(|(restore, verify, shadow, reach, uncounted_passes, chunk, device_reserve, observe_host)| {
+    (restore, verify, shadow, reach, 1u32..5, prop_oneof![Just(64u64), Just(256), Just(4096)], reserve).prop_map(
+        |(restore, verify, shadow, reach, uncounted_passes, chunk, device_reserve)| {
             let chunk = Chunk::new(chunk).unwrap();
             let base = Settings { restore, verify, shadow, reach, uncounted_passes, chunk, ..Settings::default() };
-            (Settings { device_reserve, ..base }, observe_host)
-        })
+            Settings { device_reserve, ..base }
+        },
+    )
 }
 
 /// A part of a range in whole words.
@@ -86,9 +87,8 @@ fn part(range: Range, (start, words): (u64, u64)) -> Range {
     Range::new(range.base + first * 4, words.min(range.bytes / 4 - first) * 4)
 }
 
-fn run(settings: Settings, observe_host: bool, steps: Vec<Step>) {
-    let capabilities = Capabilities { observe: true, observe_host };
-    let rig = MemoryRig::of(MemoryAgent::builder(0).capabilities(capabilities).build());
+fn run(settings: Settings, steps: Vec<Step>) {
+    let rig = MemoryRig::of(MemoryAgent::builder(0).build());
     let agent = rig.agent();
     // A writer that is not seen may write what the shadow is trusted for only where it is declared.
     let trusted = settings.shadow == ShadowMode::Trusted && settings.restore == RestoreMode::Observed;
@@ -164,10 +164,10 @@ proptest! {
 
     #[test]
     fn memory_is_the_same_with_and_without_the_engine(
-        (settings, observe_host) in settings(),
+        settings in settings(),
         steps in prop::collection::vec(step(), 1..50),
     ) {
-        run(settings, observe_host, steps);
+        run(settings, steps);
     }
 }
 
@@ -191,7 +191,7 @@ fn a_long_trusted_run_stays_right() {
                     _ => steps.push(Step::Check),
                 }
             }
-            run(settings, false, steps);
+            run(settings, steps);
         }
     }
 }

@@ -115,7 +115,7 @@ impl CudaAgent {
             synchronise: function(kernels::SYNCHRONISE)?,
             hash: function(kernels::HASH)?,
         };
-        let capabilities = Capabilities { observe: true, observe_host: true };
+        let capabilities = Capabilities { observe: true };
         let description = AgentDescription { id, name, chip: chip.into(), simulated: false, capabilities };
         Ok(Self(Arc::new(Inner {
             driver: Arc::clone(&driver),

@@ -164,6 +164,40 @@ pub fn host_staging_carries_a_footprint_too<R: Rig>(rig: &R) {
     }
 }
 
+/// Of a snapshot in the host tier too it is known what was written, and only that crosses the link.
+pub fn snapshots_on_the_host_tell_what_was_written<R: Rig>(rig: &R) {
+    for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
+        let settings = Settings { shadow, uncounted_passes: 3, device_reserve: u64::MAX, ..Settings::default() };
+        let mut world = World::new(rig, settings);
+        if !world.observes() {
+            return;
+        }
+        let (a, b) = (world.allocate(10_000), world.allocate(64));
+        let (middle, end) = (Range::new(a.base + 4100, 8), Range::new(a.end() - 4, 4));
+        // Beyond the windows that look at everything.
+        for round in 0..12 {
+            let when = format!("{shadow:?}, round {round}");
+            for (kernel, written) in [
+                (Kernel::Accumulate { from: a, to: b.base }, b.bytes),
+                (Kernel::Add { at: middle, value: 5 }, 4096),
+                (Kernel::Add { at: end, value: 7 }, a.bytes - 8192),
+            ] {
+                // What the program writes by calls is not what a kernel wrote.
+                world.write(Range::new(a.base + 4000, 200), &[round; 200]);
+                world.launch(&kernel);
+                world.check(&when);
+                let record = world.record();
+                assert_eq!((record.outcome, record.divergence), (Outcome::Replayed, None), "{when}");
+                assert_eq!(record.bytes.write_set, written, "{when}: {}", kernel.name());
+                assert_eq!(record.bytes.restored_host, written * 2, "{when}: {}", kernel.name());
+                let first = round == 0 && matches!(kernel, Kernel::Accumulate { .. });
+                let most = if first { a.bytes + b.bytes } else { 2 * 4096 };
+                assert!(record.bytes.captured_host <= most + written, "{when}: {:?}", record.bytes);
+            }
+        }
+    }
+}
+
 /// One pass: the program's own, and no backing.
 pub fn counted_once_is_not_snapshotted<R: Rig>(rig: &R) {
     let mut world = World::new(rig, Settings { uncounted_passes: 1, ..Settings::default() });

@@ -71,6 +71,7 @@ macro_rules! conformance_suite {
             a_foreign_write_between_windows_is_kept,
             a_freed_region_is_never_written,
             host_staging_carries_a_footprint_too,
+            snapshots_on_the_host_tell_what_was_written,
             counted_once_is_not_snapshotted,
             a_failed_launch_of_the_program_leaves_the_snapshot,
             a_dropped_window_leaves_memory_alone,

@@ -96,8 +96,7 @@ impl<A: Agent> Engine<A> {
             staging: &self.process.staging,
             agent: self.description.id,
             reserve: settings.device_reserve,
-            observe: self.observes(),
-            observe_host: self.description.capabilities.observe_host,
+            observe: self.observes().then_some(settings.chunk),
         };
         drop(inventory);
         let live = |base, generation| lock(&self.inventory).is_live(base, generation);
@@ -111,7 +110,7 @@ impl<A: Agent> Engine<A> {
         }
     }
 
-    /// Whether memory in device backing is compared, rather than copied whole.
+    /// Whether the write set is found and put back, rather than everything.
     fn observes(&self) -> bool {
         self.process.settings.restore == RestoreMode::Observed && self.description.capabilities.observe
     }

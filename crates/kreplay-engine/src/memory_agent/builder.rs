@@ -68,7 +68,7 @@ impl Builder {
 impl MemoryAgent {
     /// A lazy agent of number `id` (below 4096) with 1 TiB of device memory.
     pub fn builder(id: u64) -> Builder {
-        let capabilities = Capabilities { observe: true, observe_host: false };
+        let capabilities = Capabilities { observe: true };
         Builder { id, capabilities, lazy: true, total: 1 << 40, poison: POISON }
     }
 }

@@ -112,7 +112,7 @@ impl MemoryAgent {
             let block = state.backing.range(..=pair.shadow).next_back();
             block.is_some_and(|(base, (tier, bytes))| *tier == Tier::Host && pair.shadow < base + bytes)
         };
-        let able = self.capabilities.observe && (self.capabilities.observe_host || !pairs.iter().any(in_host));
+        let able = self.capabilities.observe && !pairs.iter().any(in_host);
         if able { Ok(()) } else { Err(AgentError::Unsupported(what)) }
     }
 }

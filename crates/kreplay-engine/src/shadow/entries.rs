@@ -1,9 +1,9 @@
 //! The entries: placing, keeping and freeing backing.
 
-use super::{Footprint, Tracked};
+use super::{Digests, Footprint, Tracked};
 use crate::inventory::Live;
 use crate::staging::{Buffer, Staging};
-use crate::{Agent, AgentError, AgentId, Backing, Generation, Tier, Writers};
+use crate::{Agent, AgentError, AgentId, Backing, Chunk, Generation, Tier, Writers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ struct Entry {
     bytes: u64,
     store: Store,
     known: bool,
+    /// In the host tier, where chunks are told apart by their hashes.
+    digests: Option<Digests>,
 }
 
 /// See the module.
@@ -53,10 +55,8 @@ pub(crate) struct Placing<'a> {
     pub(crate) agent: AgentId,
     /// Device memory that stays with the program.
     pub(crate) reserve: u64,
-    /// Whether pairs in device memory can be compared.
-    pub(crate) observe: bool,
-    /// Whether pairs with a side in host memory can be compared.
-    pub(crate) observe_host: bool,
+    /// Whether chunks are told apart, and how large they are; else regions are copied whole.
+    pub(crate) observe: Option<Chunk>,
 }
 
 /// Why a footprint could not be placed.
@@ -100,7 +100,9 @@ impl<A: Agent> Shadow<A> {
             match self.allocate(region.region.range.bytes, &mut free, placing) {
                 Ok(store) => {
                     let (generation, bytes) = (region.generation, region.region.range.bytes);
-                    self.entries.insert(base, Entry { generation, bytes, store, known: false });
+                    let hashed = placing.observe.filter(|_| store.tier() == Tier::Host);
+                    let digests = hashed.map(|chunk| Digests::new(bytes, chunk));
+                    self.entries.insert(base, Entry { generation, bytes, store, known: false, digests });
                     placed.push(base);
                 }
                 Err(error) => {
@@ -112,18 +114,17 @@ impl<A: Agent> Shadow<A> {
             }
         }
         self.busy = true;
-        Ok(Footprint::new(wanted.iter().filter_map(|region| self.track(region, placing)).collect()))
+        Ok(Footprint::new(wanted.iter().filter_map(|region| self.track(region)).collect()))
     }
 
-    fn track(&self, region: &Live, placing: &Placing<'_>) -> Option<Tracked> {
+    fn track(&self, region: &Live) -> Option<Tracked> {
         let entry = self.entries.get(&region.region.range.base)?;
-        let tier = entry.store.tier();
         Some(Tracked {
             range: region.region.range,
             generation: region.generation,
             shadow: entry.store.base(),
-            tier,
-            observed: placing.observe && (tier == Tier::Device || placing.observe_host),
+            tier: entry.store.tier(),
+            digests: entry.digests.clone(),
             seen: region.region.writers == Writers::Seen,
             known: entry.known,
             stale: Vec::new(),
@@ -178,14 +179,14 @@ impl<A: Agent> Shadow<A> {
     }
 
     /// The window ended, or failed before anything ran. `known` says whether the shadow equals memory where it is
-    /// `tracked`; `keep_host` whether host-tier entries can be compared next time, so that keeping them is of use.
+    /// `tracked`; `keep_host` whether what lies in host-tier entries is of use to the next window.
     pub(crate) fn window_ended(&mut self, footprint: &Footprint, known: bool, keep_host: bool) {
         self.busy = false;
         for tracked in footprint.all() {
             if let Some(entry) = self.entries.get_mut(&tracked.range.base)
                 && entry.generation == tracked.generation
             {
-                entry.known = known && tracked.observed;
+                entry.known = known;
             }
         }
         if !keep_host {

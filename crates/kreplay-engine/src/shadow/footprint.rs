@@ -1,6 +1,6 @@
 //! The regions of one window and where their snapshot lies.
 
-use super::WriteSet;
+use super::{Digests, WriteSet};
 use crate::inventory::Inventory;
 use crate::{Generation, Move, Pair, Range, Tier};
 
@@ -12,8 +12,8 @@ pub(crate) struct Tracked {
     /// Where its snapshot lies.
     pub(crate) shadow: u64,
     pub(crate) tier: Tier,
-    /// Whether it can be compared with its snapshot; else it is copied whole.
-    pub(crate) observed: bool,
+    /// The hashes of its snapshot, where that lies in the host tier and is not copied whole each time.
+    pub(crate) digests: Option<Digests>,
     /// Whether only the program's seen calls can write it.
     pub(crate) seen: bool,
     /// Whether the shadow was equal to memory when the last window closed.

@@ -8,15 +8,18 @@
 //! the last window closed. Nothing here is believed by default; `--shadow trusted` believes it, but for ranges that
 //! somebody is known to have written since.
 //!
-//! Where an agent cannot compare with host memory, an entry in the host tier is copied whole out and back at every
-//! window, and its storage goes back to the pool between windows.
+//! Of an entry in the host tier the hashes of its chunks are kept, so that finding what differs does not read it across the
+//! link. With full restore an entry is copied whole out and back at every window, and its host storage goes back to the pool
+//! between windows.
 
+mod digests;
 mod entries;
 mod footprint;
 mod stale;
 mod write_set;
 
+pub(crate) use digests::{Digests, whole_chunks};
 pub(crate) use entries::{Placing, Shadow, Unplaced};
 pub(crate) use footprint::{Footprint, Selected, Tracked};
 pub(crate) use stale::StaleLog;
-pub(crate) use write_set::{WriteSet, first_marked, marked_bytes};
+pub(crate) use write_set::{WriteSet, first_marked, marked_bytes, marked_ranges};

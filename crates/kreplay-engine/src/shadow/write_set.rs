@@ -80,14 +80,19 @@ fn chunk_range(region: Range, (first, count): (u64, u64), chunk: Chunk) -> Range
     Range::new(region.base + start, end - start)
 }
 
+/// Runs of marked chunks of a region.
+pub(crate) fn marked_ranges(region: Range, map: &ChunkMap, chunk: Chunk) -> impl Iterator<Item = Range> + '_ {
+    map.runs().map(move |run| chunk_range(region, run, chunk))
+}
+
 /// Bytes in the marked chunks of a region.
 pub(crate) fn marked_bytes(region: Range, map: &ChunkMap, chunk: Chunk) -> u64 {
-    map.runs().map(|run| chunk_range(region, run, chunk).bytes).sum()
+    marked_ranges(region, map, chunk).map(|range| range.bytes).sum()
 }
 
 /// The first run of marked chunks of a region.
 pub(crate) fn first_marked(region: Range, map: &ChunkMap, chunk: Chunk) -> Option<Range> {
-    map.runs().next().map(|run| chunk_range(region, run, chunk))
+    marked_ranges(region, map, chunk).next()
 }
 
 #[cfg(test)]
@@ -101,7 +106,7 @@ mod tests {
             generation: Generation(1),
             shadow: base + 0x10_0000,
             tier: Tier::Device,
-            observed: true,
+            digests: None,
             seen: true,
             known: false,
             stale: Vec::new(),

@@ -1,11 +1,11 @@
 //! The snapshot: the shadow is made equal to memory.
 
 use super::core::{Core, Method};
+use super::look::Differing;
 use crate::engine::Belief;
 use crate::lock::lock;
 use crate::shadow::{Selected, Tracked, WriteSet, marked_bytes};
-use crate::verify::wrong_answer;
-use crate::{Agent, AgentError, Answer, ChunkMap, Move, Pair, Range, ShadowMode, Ticket, Towards};
+use crate::{Agent, AgentError, Move, Range, ShadowMode, Towards};
 
 impl<A: Agent> Core<A> {
     /// Takes the snapshot and waits until it is whole.
@@ -19,35 +19,30 @@ impl<A: Agent> Core<A> {
             lock(&self.engine.shadow).distrust();
         }
         let (full, believed) = (self.method == Method::Full, self.belief == Belief::Shadow && !everything);
-        let whole = |tracked: &Tracked| full || !tracked.observed || !tracked.known;
+        let whole = |tracked: &Tracked| full || !tracked.known;
         let copied = self.footprint.select(whole);
         let compared = self.footprint.select(|tracked| !(whole(tracked) || believed && tracked.seen));
         let trusted = self.footprint.select(|tracked| !whole(tracked) && believed && tracked.seen);
-        let mut moves: Vec<Move> = copied.pairs.iter().map(|pair| outwards(*pair)).collect();
+        let mut ranges = self.whole_ranges(&copied);
         for &index in &trusted.index {
-            let stale = &self.footprint.all()[index].stale;
-            moves.extend(stale.iter().map(|range| self.footprint.out(index, *range)));
+            ranges.extend(self.footprint.all()[index].stale.iter().map(|range| (index, *range)));
         }
-        let (device, host) = self.footprint.by_tier(&self.whole_ranges(&copied));
-        self.bytes.captured_device += device + moves[copied.pairs.len()..].iter().map(|m| m.bytes).sum::<u64>();
-        self.bytes.captured_host += host;
-        if !moves.is_empty() {
-            agent.copy(&moves)?;
-        }
-        if !compared.pairs.is_empty() {
-            let ticket = agent.synchronise(&compared.pairs, self.chunk(), Towards::Shadow)?;
-            let maps = self.chunks(ticket, &compared)?;
-            for (index, map) in compared.index.iter().zip(&maps) {
+        let looks = !compared.pairs.is_empty();
+        self.copy_out(&ranges)?;
+        if looks {
+            let asked = self.ask(compared, Some(Towards::Shadow))?;
+            let differing = self.answer(asked)?;
+            for (index, map) in differing.index.iter().zip(&differing.maps) {
                 let tracked = &self.footprint.all()[*index];
                 let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
                 self.count_captured(tier, bytes);
             }
             if self.belief == Belief::Audit && !everything {
-                self.audit_capture(&compared, &maps);
+                self.audit_capture(&differing);
             }
         }
         // The snapshot must be whole before anything runs. Where it was so before, nothing is waited for.
-        if !moves.is_empty() || !compared.pairs.is_empty() {
+        if !ranges.is_empty() || looks {
             agent.settle(self.deadline())?;
         }
         self.captured = true;
@@ -55,7 +50,7 @@ impl<A: Agent> Core<A> {
     }
 
     /// Believing the shadow would have missed what differs outside the stale ranges.
-    fn audit_capture(&mut self, compared: &Selected, maps: &[ChunkMap]) {
+    fn audit_capture(&mut self, differing: &Differing) {
         let regions = self.footprint.all();
         let mut expected = WriteSet::empty(regions, self.chunk());
         for (index, tracked) in regions.iter().enumerate() {
@@ -63,8 +58,8 @@ impl<A: Agent> Core<A> {
                 expected.add_range(index, tracked.range.base, *range);
             }
         }
-        let beyond = expected.beyond(&compared.index, maps);
-        let surprise = compared.index.iter().zip(&beyond).find(|(i, map)| regions[**i].seen && !map.is_clear());
+        let beyond = expected.beyond(&differing.index, &differing.maps);
+        let surprise = differing.index.iter().zip(&beyond).find(|(i, map)| regions[**i].seen && !map.is_clear());
         if let Some((index, _)) = surprise {
             let base = regions[*index].range.base;
             self.distrust(format!("memory at {base:#x} was written between two windows by nobody that was seen"));
@@ -80,13 +75,18 @@ impl<A: Agent> Core<A> {
         }
     }
 
-    /// Waits for an answer about these pairs and counts the bytes read.
-    pub(super) fn chunks(&mut self, ticket: Ticket, asked: &Selected) -> Result<Vec<ChunkMap>, AgentError> {
-        self.bytes.compared += asked.bytes();
-        match self.engine.agent.answer(ticket, self.deadline())? {
-            Answer::Chunks(maps) if maps.len() == asked.pairs.len() => Ok(maps),
-            _ => Err(wrong_answer()),
+    /// Copies ranges of memory to the snapshot, in one call.
+    pub(super) fn copy_out(&mut self, ranges: &[(usize, Range)]) -> Result<(), AgentError> {
+        if ranges.is_empty() {
+            return Ok(());
         }
+        let footprint = &self.footprint;
+        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.out(*index, *range)).collect();
+        let (device, host) = footprint.by_tier(ranges);
+        self.engine.agent.copy(&moves)?;
+        self.bytes.captured_device += device;
+        self.bytes.captured_host += host;
+        self.renew_digests(ranges)
     }
 
     /// The whole of these regions.
@@ -97,8 +97,4 @@ impl<A: Agent> Core<A> {
     pub(super) fn chunk(&self) -> crate::Chunk {
         self.engine.process.settings.chunk
     }
-}
-
-fn outwards(pair: Pair) -> Move {
-    Move { to: pair.shadow, from: pair.memory, bytes: pair.bytes }
 }

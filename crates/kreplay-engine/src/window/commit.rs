@@ -3,7 +3,7 @@
 use super::core::{Core, Method};
 use crate::engine::Belief;
 use crate::shadow::{Selected, marked_bytes};
-use crate::{Agent, AgentError, Move, Towards, VerifyMode};
+use crate::{Agent, AgentError, Towards, VerifyMode};
 
 impl<A: Agent> Core<A> {
     /// Checks the last pass and brings the shadow up to date.
@@ -13,16 +13,16 @@ impl<A: Agent> Core<A> {
         self.bytes.compared += self.outputs.hash(&*agent, last, self.chunk())?;
         if self.method == Method::Observed {
             let believed = self.belief == Belief::Shadow && self.engine.process.settings.verify != VerifyMode::All;
-            let whole = self.footprint.select(|tracked| tracked.observed && !(believed && tracked.seen));
-            self.commit_whole(&whole, last, self.belief == Belief::Audit)?;
+            let whole = self.footprint.select(|tracked| !(believed && tracked.seen));
+            self.commit_whole(whole, last, self.belief == Belief::Audit)?;
             if believed {
-                let seen = self.footprint.select(|tracked| tracked.observed && tracked.seen);
+                let seen = self.footprint.select(|tracked| tracked.seen);
                 // Queued before the hashes are waited for, so that the host waits once.
                 self.commit_write_set(&seen.index)?;
                 self.answer_outputs()?;
                 if self.divergence.is_some() {
                     // This pass or another wrote something else: its write set is not known.
-                    self.commit_whole(&seen, last, true)?;
+                    self.commit_whole(seen, last, true)?;
                 }
             }
         }
@@ -34,19 +34,19 @@ impl<A: Agent> Core<A> {
     }
 
     /// Makes the shadow of all of these regions equal to memory. `trusted`: an escape ends the trust in what was not compared.
-    fn commit_whole(&mut self, selected: &Selected, last: u32, trusted: bool) -> Result<(), AgentError> {
+    fn commit_whole(&mut self, selected: Selected, last: u32, trusted: bool) -> Result<(), AgentError> {
         if selected.pairs.is_empty() {
             return Ok(());
         }
-        let ticket = self.engine.agent.synchronise(&selected.pairs, self.chunk(), Towards::Shadow)?;
+        let asked = self.ask(selected, Some(Towards::Shadow))?;
         self.answer_outputs()?;
-        let maps = self.chunks(ticket, selected)?;
-        let escaped = self.escapes(&selected.index, &maps, Some(last));
+        let differing = self.answer(asked)?;
+        let escaped = self.escapes(&differing, Some(last));
         if escaped.is_some() && trusted {
             self.distrust("the last pass wrote outside of what pass 0 wrote".into());
         }
         self.diverged(escaped);
-        for (index, map) in selected.index.iter().zip(&maps) {
+        for (index, map) in differing.index.iter().zip(&differing.maps) {
             let tracked = &self.footprint.all()[*index];
             let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
             self.count_captured(tier, bytes);
@@ -56,16 +56,9 @@ impl<A: Agent> Core<A> {
     }
 
     fn commit_write_set(&mut self, index: &[usize]) -> Result<(), AgentError> {
-        let footprint = &self.footprint;
-        let mut ranges = footprint.ranges(&self.restored);
+        let mut ranges = self.footprint.ranges(&self.restored);
         ranges.retain(|(region, _)| index.binary_search(region).is_ok());
-        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.out(*index, *range)).collect();
-        let (device, host) = footprint.by_tier(&ranges);
-        if !moves.is_empty() {
-            self.engine.agent.copy(&moves)?;
-        }
-        self.bytes.captured_device += device;
-        self.bytes.captured_host += host;
+        self.copy_out(&ranges)?;
         self.lap(|phases| &mut phases.commit);
         Ok(())
     }

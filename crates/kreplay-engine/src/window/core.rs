@@ -113,13 +113,6 @@ impl<A: Agent> Core<A> {
         if self.method == Method::Full && !observes {
             self.notes.push("the device cannot compare memory: full restore, passes not checked".into());
         }
-        if self.method == Method::Observed {
-            let whole = self.footprint.select(|tracked| !tracked.observed).bytes();
-            if whole > 0 {
-                self.notes
-                    .push(format!("{whole} bytes in host staging are copied whole; the write set counts all of them"));
-            }
-        }
     }
 
     /// The time since the last lap belongs to this phase.
@@ -198,8 +191,8 @@ impl<A: Agent> Core<A> {
         let mut shadow = lock(&engine.shadow);
         self.bytes.device_held = shadow.device_held();
         if !self.stuck {
-            let keep_host = engine.description.capabilities.observe_host && self.method == Method::Observed;
-            shadow.window_ended(&self.footprint, self.in_step, keep_host);
+            let observed = self.method == Method::Observed;
+            shadow.window_ended(&self.footprint, self.in_step && observed, observed);
         }
         drop(shadow);
         self.notes.append(&mut self.counting.take_notes());

@@ -33,6 +33,7 @@ mod commit;
 mod core;
 mod counting;
 mod failure;
+mod look;
 mod observe;
 mod open;
 mod passes;

@@ -1,27 +1,24 @@
 //! What the passes wrote: the write set, and what differs from it.
 
 use super::core::{Core, Method};
+use super::look::Differing;
 use crate::engine::Looked;
 use crate::lock::lock;
 use crate::shadow::{Tracked, first_marked, marked_bytes};
 use crate::verify::Outputs;
-use crate::{Agent, AgentError, ChunkMap, Divergence, KernelInfo, VerifyMode};
+use crate::{Agent, AgentError, Divergence, KernelInfo, VerifyMode};
 
 impl<A: Agent> Core<A> {
     /// Finds what pass 0 wrote.
     pub(super) fn learn(&mut self) -> Result<(), AgentError> {
         self.refresh();
-        let whole = self.footprint.select(|tracked| self.method == Method::Full || !tracked.observed);
-        for &index in &whole.index {
-            self.restored.add_whole(index);
-        }
-        if self.method == Method::Observed {
-            let observed = self.footprint.select(|tracked| tracked.observed);
-            if !observed.pairs.is_empty() {
-                let ticket = self.engine.agent.compare(&observed.pairs, self.chunk())?;
-                let maps = self.chunks(ticket, &observed)?;
-                self.restored.add(&observed.index, &maps);
-            }
+        let all = self.footprint.select(|_| true);
+        if self.method == Method::Full {
+            all.index.iter().for_each(|index| self.restored.add_whole(*index));
+        } else {
+            let asked = self.ask(all, None)?;
+            let differing = self.answer(asked)?;
+            self.restored.add(&differing.index, &differing.maps);
             self.bytes.write_set = self.restored.bytes(self.footprint.all());
             // With its runs, which were looked for just now.
             self.written = self.restored.clone();
@@ -69,12 +66,11 @@ impl<A: Agent> Core<A> {
 
     /// Looks at the whole footprint for what pass `pass` wrote outside the write set; the next restore puts it back.
     pub(super) fn find_escapes(&mut self, pass: u32) -> Result<(), AgentError> {
-        let observed = self.footprint.select(|tracked| tracked.observed);
-        let ticket = self.engine.agent.compare(&observed.pairs, self.chunk())?;
-        let maps = self.chunks(ticket, &observed)?;
-        let escaped = self.escapes(&observed.index, &maps, Some(pass));
+        let asked = self.ask(self.footprint.select(|_| true), None)?;
+        let differing = self.answer(asked)?;
+        let escaped = self.escapes(&differing, Some(pass));
         self.diverged(escaped);
-        self.restored.add(&observed.index, &maps);
+        self.restored.add(&differing.index, &differing.maps);
         Ok(())
     }
 
@@ -87,9 +83,10 @@ impl<A: Agent> Core<A> {
     }
 
     /// What differs outside of what is put back, as a divergence.
-    pub(super) fn escapes(&self, index: &[usize], maps: &[ChunkMap], pass: Option<u32>) -> Option<Divergence> {
+    pub(super) fn escapes(&self, differing: &Differing, pass: Option<u32>) -> Option<Divergence> {
         let regions = self.footprint.all();
         let mut found: Option<Divergence> = None;
+        let Differing { index, maps } = differing;
         for (index, map) in index.iter().zip(self.restored.beyond(index, maps)) {
             let region = regions[*index].range;
             let Some(range) = first_marked(region, &map, self.chunk()) else { continue };

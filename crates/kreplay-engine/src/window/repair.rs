@@ -2,7 +2,7 @@
 
 use super::core::{Core, Method};
 use crate::engine::Belief;
-use crate::shadow::{Selected, marked_bytes};
+use crate::shadow::{Selected, Tracked, marked_bytes};
 use crate::{Agent, AgentError, Move, Range, Towards};
 use std::sync::atomic::Ordering;
 
@@ -42,17 +42,17 @@ impl<A: Agent> Core<A> {
             let believed = self.belief == Belief::Shadow;
             let full = self.method == Method::Full;
             let footprint = &self.footprint;
-            let compared = footprint.select(|tracked| !full && tracked.observed && !(believed && tracked.seen));
+            let compared = footprint.select(|tracked| !(full || believed && tracked.seen));
             let mut copied = footprint.ranges(&self.restored);
             copied.retain(|(index, _)| compared.index.binary_search(index).is_err());
             self.copy_back(&copied)?;
             self.lap(|phases| &mut phases.restore);
-            self.repair_whole(&compared, pass, self.belief == Belief::Audit)?;
+            self.repair_whole(compared, pass, self.belief == Belief::Audit)?;
             self.answer_outputs()?;
             if believed && self.divergence.is_some() {
                 // Some pass wrote something else, and what it wrote outside of the write set is not known.
-                let seen = self.footprint.select(|tracked| !full && tracked.observed && tracked.seen);
-                self.repair_whole(&seen, pass, true)?;
+                let seen = self.footprint.select(|tracked| !full && tracked.seen);
+                self.repair_whole(seen, pass, true)?;
             }
         }
         self.answer_outputs()?;
@@ -63,19 +63,19 @@ impl<A: Agent> Core<A> {
     }
 
     /// Makes all of these regions equal to the snapshot. `trusted`: an escape ends the trust in what was not compared.
-    fn repair_whole(&mut self, selected: &Selected, pass: Option<u32>, trusted: bool) -> Result<(), AgentError> {
+    fn repair_whole(&mut self, selected: Selected, pass: Option<u32>, trusted: bool) -> Result<(), AgentError> {
         if selected.pairs.is_empty() {
             return Ok(());
         }
-        let ticket = self.engine.agent.synchronise(&selected.pairs, self.chunk(), Towards::Memory)?;
+        let asked = self.ask(selected, Some(Towards::Memory))?;
         self.answer_outputs()?;
-        let maps = self.chunks(ticket, selected)?;
-        let escaped = self.escapes(&selected.index, &maps, pass);
+        let differing = self.answer(asked)?;
+        let escaped = self.escapes(&differing, pass);
         if escaped.is_some() && trusted {
             self.distrust("a pass wrote outside of what pass 0 wrote".into());
         }
         self.diverged(escaped);
-        for (index, map) in selected.index.iter().zip(&maps) {
+        for (index, map) in differing.index.iter().zip(&differing.maps) {
             let tracked = &self.footprint.all()[*index];
             let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
             self.count_restored(tier, bytes);
@@ -98,12 +98,13 @@ impl<A: Agent> Core<A> {
 
     fn put_back_differences(&mut self) -> Result<(), AgentError> {
         let agent = self.agent();
-        let observed = self.footprint.select(|tracked| tracked.observed);
-        let copied = self.footprint.select(|tracked| !tracked.observed);
+        let on_device = |tracked: &Tracked| self.method == Method::Observed && tracked.digests.is_none();
+        let compared = self.footprint.select(on_device);
+        let copied = self.footprint.select(|tracked| !on_device(tracked));
         self.copy_back(&self.whole_ranges(&copied))?;
-        if !observed.pairs.is_empty() {
+        if !compared.pairs.is_empty() {
             // What differed is of no interest; the next wait drops the answer.
-            let _ = agent.synchronise(&observed.pairs, self.chunk(), Towards::Memory)?;
+            let _ = agent.synchronise(&compared.pairs, self.chunk(), Towards::Memory)?;
         }
         agent.settle(self.deadline())
     }

@@ -3,38 +3,35 @@
 use crate::setup::{modes, rig};
 use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
-use kreplay_engine::{Capabilities, Decline, Outcome, Settings};
+use kreplay_engine::{Decline, Outcome, RestoreMode, Settings};
 use std::collections::VecDeque;
 
 #[test]
 fn invariant_5_shadow_and_pool_never_hold_more_than_the_last_footprint() {
-    for observe_host in [false, true] {
-        for device_reserve in [0, u64::MAX] {
-            for settings in modes() {
-                let capabilities = Capabilities { observe: true, observe_host };
-                let rig = MemoryRig::of(MemoryAgent::builder(0).capabilities(capabilities).build());
-                let agent = rig.agent();
-                let mut world = World::new(&rig, Settings { device_reserve, ..settings });
-                let mut live = VecDeque::new();
-                for round in 0..30u64 {
-                    live.push_back(world.allocate(4000 + round * 700));
-                    if round % 3 == 2 {
-                        world.free(live.pop_front().unwrap());
-                        world.free(live.pop_front().unwrap());
-                    }
-                    world.launch(&Kernel::Add { at: live[0], value: 1 });
-                    let footprint: u64 = live.iter().map(|range| range.bytes).sum();
-                    assert_eq!(world.record().bytes.footprint, footprint);
-                    let usage = agent.usage();
-                    // The pool may reuse a buffer of up to twice the request.
-                    let most = if device_reserve == 0 { footprint } else { 2 * footprint };
-                    assert!(usage.device + usage.host <= most, "{usage:?} for {footprint}");
-                    assert!(world.engine.retained_bytes() + world.engine.shadow_bytes() <= usage.device + usage.host);
+    for device_reserve in [0, u64::MAX] {
+        for settings in modes() {
+            let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+            let agent = rig.agent();
+            let mut world = World::new(&rig, Settings { device_reserve, ..settings });
+            let mut live = VecDeque::new();
+            for round in 0..30u64 {
+                live.push_back(world.allocate(4000 + round * 700));
+                if round % 3 == 2 {
+                    world.free(live.pop_front().unwrap());
+                    world.free(live.pop_front().unwrap());
                 }
-                world.check("thirty windows");
-                drop(world);
-                assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
+                world.launch(&Kernel::Add { at: live[0], value: 1 });
+                let footprint: u64 = live.iter().map(|range| range.bytes).sum();
+                assert_eq!(world.record().bytes.footprint, footprint);
+                let usage = agent.usage();
+                // The pool may reuse a buffer of up to twice the request.
+                let most = if device_reserve == 0 { footprint } else { 2 * footprint };
+                assert!(usage.device + usage.host <= most, "{usage:?} for {footprint}");
+                assert!(world.engine.retained_bytes() + world.engine.shadow_bytes() <= usage.device + usage.host);
             }
+            world.check("thirty windows");
+            drop(world);
+            assert_eq!((agent.usage().device, agent.usage().host), (0, 0));
         }
     }
 }
@@ -43,8 +40,8 @@ fn invariant_5_shadow_and_pool_never_hold_more_than_the_last_footprint() {
 fn invariant_5_retained_storage_is_reused() {
     let rig = rig();
     let agent = rig.agent();
-    let settings = Settings { device_reserve: u64::MAX, uncounted_passes: 2, ..Settings::default() };
-    let mut world = World::new(&rig, settings);
+    let full = Settings { restore: RestoreMode::Full, ..Settings::default() };
+    let mut world = World::new(&rig, Settings { device_reserve: u64::MAX, uncounted_passes: 2, ..full });
     let a = world.allocate(9000);
     for _ in 0..5 {
         world.launch(&Kernel::Add { at: a, value: 1 });

@@ -261,7 +261,7 @@ impl Agent for HsaAgent {
             name: self.gpu.product.as_str().into(),
             chip: self.gpu.chip.as_str().into(),
             simulated: self.gpu.simulated,
-            capabilities: Capabilities { observe, observe_host: observe },
+            capabilities: Capabilities { observe },
         }
     }
 

@@ -4,7 +4,7 @@ use super::Batch;
 use super::post::Post;
 use crate::engine::{Belief, Refusal};
 use crate::lock::lock;
-use crate::{Agent, AgentError, Decline, Move, Towards};
+use crate::{Agent, AgentError, Decline, Towards};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -18,23 +18,14 @@ impl<A: Agent> Batch<A> {
         self.undo_escapes()?;
         let core = &mut self.core;
         let back = post.back();
-        // The shadow of what was born within the window comes with its first own window.
-        let shadow: Vec<Move> = core
-            .footprint
-            .ranges(&core.restored)
-            .into_iter()
-            .filter(|(index, _)| core.footprint.all()[*index].observed)
-            .map(|(index, range)| core.footprint.out(index, range))
-            .collect();
         let bytes: u64 = back.iter().map(|each| each.bytes).sum();
         if !back.is_empty() {
             agent.copy(&back)?;
             core.bytes.restored_device += bytes;
         }
-        if !shadow.is_empty() {
-            agent.copy(&shadow)?;
-            core.bytes.captured_device += shadow.iter().map(|each| each.bytes).sum::<u64>();
-        }
+        // The shadow of what was born within the window comes with its first own window.
+        let ranges = core.footprint.ranges(&core.restored);
+        core.copy_out(&ranges)?;
         agent.settle(core.deadline())?;
         core.dirty = false;
         core.lap(|phases| &mut phases.commit);
@@ -45,12 +36,12 @@ impl<A: Agent> Batch<A> {
     fn undo_escapes(&mut self) -> Result<(), AgentError> {
         let core = &mut self.core;
         let believed = core.belief == Belief::Shadow;
-        let observed = core.footprint.select(|tracked| tracked.observed && !(believed && tracked.seen));
-        if core.dirty && !observed.pairs.is_empty() {
-            let ticket = core.engine.agent.synchronise(&observed.pairs, core.chunk(), Towards::Memory)?;
+        let doubted = core.footprint.select(|tracked| !(believed && tracked.seen));
+        if core.dirty && !doubted.pairs.is_empty() {
+            let asked = core.ask(doubted, Some(Towards::Memory))?;
             core.answer_outputs()?;
-            let maps = core.chunks(ticket, &observed)?;
-            let escaped = core.escapes(&observed.index, &maps, None);
+            let differing = core.answer(asked)?;
+            let escaped = core.escapes(&differing, None);
             if escaped.is_some() && core.belief == Belief::Audit {
                 core.distrust("a pass wrote outside of what pass 0 wrote".into());
             }
