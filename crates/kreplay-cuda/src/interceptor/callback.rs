@@ -69,6 +69,7 @@ impl Interceptor {
             Class::PoolAttribute => self.pool_attribute_enter(data),
             Class::Unmap => self.unmap_enter(data),
             Class::SurfaceDestroy => self.surface_destroyed(data),
+            Class::SurfaceReference => self.surface_referenced(),
             Class::UnloadModule => self.module_unloading(data),
             Class::UnloadLibrary => self.library_unloading(data),
             Class::EndsRecording(reason) => self.end_recordings(reason),

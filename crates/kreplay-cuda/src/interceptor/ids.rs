@@ -41,6 +41,8 @@ pub(super) enum Class {
     SurfaceCreate,
     /// See above.
     SurfaceDestroy,
+    /// Binds an array to a surface of a module, which its kernels name without an argument.
+    SurfaceReference,
     /// Unloads a module.
     UnloadModule,
     /// Unloads a library.
@@ -184,6 +186,7 @@ pub(super) fn class(id: u32) -> Option<Class> {
         ADD_CALLBACK | ADD_CALLBACK_PTSZ | HOST_FUNCTION | HOST_FUNCTION_PTSZ => Class::HostFunction,
         SURFACE_CREATE => Class::SurfaceCreate,
         SURFACE_DESTROY => Class::SurfaceDestroy,
+        SURFACE_REFERENCE_SET => Class::SurfaceReference,
         MODULE_UNLOAD => Class::UnloadModule,
         LIBRARY_UNLOAD => Class::UnloadLibrary,
         BEGIN_CAPTURE
@@ -209,8 +212,8 @@ fn used(id: u32) -> Option<ClosingReason> {
     Some(match id {
         // cuArrayDestroy, cuMipmappedArrayDestroy, cuTexObjectDestroy, cuTexRefDestroy, cuSurfRefDestroy.
         89 | 349 | 340 | 93 | 192 => ClosingReason::Freed,
-        // cuTexRefSet*, cuSurfRefSet*; cuMemMapArrayAsync; cuCtxSetLimit, by which stacks may become smaller.
-        94..=102 | 255 | 256 | 327 | 350..=354 | 455 | 193 | 194 | 584 | 585 | 136 => ClosingReason::Unrecordable,
+        // cuTexRefSet*, cuSurfRefSetFormat; cuMemMapArrayAsync; cuCtxSetLimit, by which stacks may become smaller.
+        94..=102 | 255 | 256 | 327 | 350..=354 | 455 | 193 | 584 | 585 | 136 => ClosingReason::Unrecordable,
         // Memory that no region tells of: cuDestroyExternalMemory, cuMulticastUnbind, cuDeviceGraphMemTrim.
         488 | 710 | 640 => ClosingReason::Freed,
         // cuCtxDisablePeerAccess, cuMemPeerUnregister.

@@ -204,6 +204,9 @@ impl Interceptor {
 
     /// Whether an argument is a live surface: the array behind it cannot be put back.
     fn reaches_surface(&self, arguments: Option<&[u8]>) -> Option<Decline> {
+        if self.surface_references.load(Ordering::Relaxed) {
+            return Some(Decline::UntrackedMemory);
+        }
         let surfaces = locked(&self.surfaces);
         if surfaces.is_empty() {
             return None;

@@ -9,6 +9,7 @@ use crate::tables::driver_structs::*;
 use kreplay_engine::{Agent, ClosingReason, Range, Region, RegionKind, Writers};
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Allocations from this size on may need memory that an idle shadow holds.
@@ -170,6 +171,12 @@ impl Interceptor {
             // SAFETY: the driver has just written its result there.
             locked(&self.surfaces).insert(unsafe { p.object.read() });
         }
+    }
+
+    /// *Enter* of `cuSurfRefSetArray`: which kernels write the array from now on nobody can tell.
+    pub(super) fn surface_referenced(&self) {
+        self.end_recordings(ClosingReason::Unrecordable);
+        self.surface_references.store(true, Ordering::Relaxed);
     }
 
     /// *Enter* of `cuSurfObjectDestroy`.

@@ -94,6 +94,8 @@ pub(crate) struct Interceptor {
     captures: AtomicU64,
     /// Live surface objects: arrays behind them cannot be put back.
     surfaces: Mutex<HashSet<u64>>,
+    /// Modules have surfaces of their own, which no argument shows.
+    surface_references: AtomicBool,
     agents: AtomicU64,
     graphs: Mutex<graphs::Graphs>,
     graphics: Mutex<graphics::Mapped>,
@@ -134,6 +136,7 @@ impl Interceptor {
             live: Mutex::default(),
             captures: AtomicU64::new(0),
             surfaces: Mutex::default(),
+            surface_references: AtomicBool::new(false),
             agents: AtomicU64::new(0),
             graphs: Mutex::default(),
             graphics: Mutex::default(),

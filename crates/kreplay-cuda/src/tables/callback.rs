@@ -159,6 +159,7 @@ pub(crate) mod cbid {
     pub(crate) const HOST_FUNCTION_PTSZ: u32 = 528;
     pub(crate) const SURFACE_CREATE: u32 = 343;
     pub(crate) const SURFACE_DESTROY: u32 = 344;
+    pub(crate) const SURFACE_REFERENCE_SET: u32 = 194;
 
     pub(crate) const MODULE_UNLOAD: u32 = 22;
     pub(crate) const LIBRARY_UNLOAD: u32 = 680;

@@ -41,6 +41,18 @@ fn memory_that_cannot_be_put_back_declines_what_points_into_it() {
 }
 
 #[test]
+fn every_kernel_may_write_the_array_of_a_modules_surface() {
+    use kreplay_engine::{ClosingReason, Decline};
+    let program = Program::with(3, true);
+    let (data, function) = (program.allocate(4096), increment("drawing"));
+    program.launch(function, "drawing", data, Stream::NULL, 0);
+    program.call(cbid::SURFACE_REFERENCE_SET, "", &[0u64; 3], || 0);
+    assert_eq!(locked(&program.log.windows).last().map(|window| window.closing), Some(ClosingReason::Unrecordable));
+    program.launch(function, "drawing", data, Stream::NULL, 0);
+    assert_eq!(program.declined(), Some(Decline::UntrackedMemory));
+}
+
+#[test]
 fn a_failed_free_leaves_the_region_and_a_good_one_takes_it() {
     let program = Program::new(2);
     let (data, other) = (program.allocate(8192), program.allocate(4096));
