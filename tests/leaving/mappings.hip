@@ -263,6 +263,20 @@ static void process_memory() {
     out.check("process");
 }
 
+// No allocation tells of a variable that is handed to another process.
+static void exported_variable() {
+    Out out;
+    void* address = nullptr;
+    CHECK(hipGetSymbolAddress(&address, HIP_SYMBOL(variable)));
+    launch(fill, static_cast<uint32_t*>(address), 3u);
+    MUST(calls->ipc(address, kBytes));
+    launch(add, out.data, static_cast<const uint32_t*>(address));
+    out.adds(filled(3));
+    launch(advance, out.data);
+    advance_words(out.expected);
+    out.check("exported variable");
+}
+
 // Stores into one of three, and looks at what only seem to be addresses.
 __global__ void choose(uint32_t* first, uint32_t* end, uint32_t* other) {
     size_t i = global_index();
@@ -408,6 +422,7 @@ int main(int argc, char** argv) {
     if (wanted == "ipc") exported(calls->ipc);
     if (wanted == "dmabuf") exported(calls->dmabuf);
     if (wanted == "dmabuf-v2") exported(calls->dmabuf_v2);
+    if (wanted == "exported-variable") exported_variable();
     if (wanted == "exported-handle") exported_handle();
     if (wanted == "imported-handle") imported_handle();
     if (wanted == "answered") answered();

@@ -104,6 +104,12 @@ fn memory_that_is_exported() {
     }
 }
 
+/// Any kernel may use it from then on.
+#[test]
+fn a_variable_that_is_exported() {
+    outcomes("exported-variable", "batch", &["", "imported_memory", "imported_memory"]);
+}
+
 #[test]
 fn mappings_of_exported_and_imported_handles() {
     let theirs = "imported_memory";

@@ -10,6 +10,7 @@ use super::state::{Backend, backend};
 use crate::abi::{MemoryHandle, Status};
 use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Writers};
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
 
 impl Backend {
     /// Others may write this range from now on, and whatever its allocations hold besides.
@@ -27,10 +28,12 @@ impl Backend {
         }
     }
 
-    /// Memory that no call has told of, such as what the runtime keeps code and its variables in.
+    /// Memory that no call has told of: what the runtime keeps code and its variables in. Kernels use variables without an argument,
+    /// so from now on none of them can be replayed.
     fn exported_unseen(&self, range: Range) {
         let known = self.pointer(range.base).filter(|info| info.agent_base != 0 && info.bytes != 0);
         let range = known.map_or(range, |info| Range::new(info.agent_base, info.bytes as u64));
+        self.variables_exported.store(true, Ordering::Release);
         for unit in self.units() {
             // What it holds may be in the window by other bases.
             self.end_recording(unit, ClosingReason::Unrecordable);

@@ -5,6 +5,7 @@
 //!           ── doorbell ────────────────▶ submission  one handler on the submitting thread: window, or passed on
 //!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
 //!           ── exports ─────────────────▶ exports     memory that others may write from now on
+//!           ── code objects ────────────▶ code_objects  which arguments of kernels are pointers
 //!           ── freeze, destroy ─────────▶ code        variables of code objects, names of kernels
 //!           ── copies, fills ───────────▶ copies      held while a window is open or recorded; known to be in flight
 //!           ── images ──────────────────▶ images      held likewise; a window that records ends before they go

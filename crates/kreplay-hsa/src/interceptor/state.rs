@@ -46,6 +46,8 @@ pub(crate) struct Backend {
     pub(super) queues: Queues,
     /// Those of them that the program took for shared ones.
     pub(super) counted_queues: CountedQueues,
+    /// Whether others may write memory in which variables lie.
+    pub(super) variables_exported: AtomicBool,
     /// Host memory that windows capture.
     pub(super) loans: Loans,
     machine: OnceLock<Machine>,
@@ -99,6 +101,7 @@ impl Backend {
             copies: Copies::new(api),
             queues: Queues::default(),
             counted_queues: CountedQueues::default(),
+            variables_exported: AtomicBool::new(false),
             loans: Loans::default(),
             machine: OnceLock::new(),
             off: AtomicBool::new(false),

@@ -20,6 +20,7 @@ use kreplay_engine::{
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Slots of a queue that are left free when packets are passed on.
@@ -284,6 +285,8 @@ impl Submission<'_> {
         let decline = if self.queue.cooperative {
             // Work-groups that wait for each other need the queue that the program made for them.
             Some(Decline::CooperativeMultiDevice)
+        } else if self.backend.variables_exported.load(Ordering::Acquire) {
+            Some(Decline::ImportedMemory)
         } else {
             self.backend.has_unseen_host(&reached.unknown).then_some(Decline::UntrackedMemory)
         };
