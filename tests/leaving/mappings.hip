@@ -277,6 +277,24 @@ static void exported_variable() {
     out.check("exported variable");
 }
 
+// Named as HIP names those with which it copies.
+extern "C" __global__ void __amd_rocclr_copyBufferTest(uint32_t* to, const uint32_t* from) {
+    to[global_index()] = from[global_index()];
+}
+
+// Such a copy from memory of the process, which is written anew when it has ended.
+static void copied_process_memory() {
+    Out out;
+    launch(advance, out.data);
+    std::vector<uint32_t> words = random_words(kCount, 14);
+    launch(__amd_rocclr_copyBufferTest, out.data, static_cast<const uint32_t*>(words.data()));
+    out.expected = words;
+    words.assign(kCount, 0);
+    launch(advance, out.data);
+    advance_words(out.expected);
+    out.check("copied process memory");
+}
+
 // Stores into one of three, and looks at what only seem to be addresses.
 __global__ void choose(uint32_t* first, uint32_t* end, uint32_t* other) {
     size_t i = global_index();
@@ -427,6 +445,7 @@ int main(int argc, char** argv) {
     if (wanted == "imported-handle") imported_handle();
     if (wanted == "answered") answered();
     if (wanted == "process") process_memory();
+    if (wanted == "process-copy") copied_process_memory();
     if (wanted == "no-memory") no_memory();
     if (wanted == "batch-copy") copied([](void* to, const uint32_t* from) { return calls->batch_copy(to, from, kBytes); });
     if (wanted == "file") copied(from_file);

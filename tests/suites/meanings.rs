@@ -38,7 +38,7 @@ fn run_case(name: &str, window: &str) -> Option<Profiled> {
     }
     let (executable, library) = (build(&part("mappings"), "-O2"), build_library(&part("newer"), "-O2"));
     let library = library.to_str().expect("a path in UTF-8");
-    let pages_in = if name == "process" { "1" } else { "0" };
+    let pages_in = if name.starts_with("process") { "1" } else { "0" };
     let expected = run(plain(&executable).env("HSA_XNACK", pages_in).args([library, name]));
     assert_eq!(expected.code(), 0, "{name}: {expected:#?}");
     let profile = Profile::new().environment("HSA_XNACK", pages_in).passes(3);
@@ -130,6 +130,12 @@ fn memory_of_the_process() {
     for window in ["batch", "kernel"] {
         outcomes("process", window, &[untracked, untracked, ""]);
     }
+}
+
+/// The program may write anew what a copy has read.
+#[test]
+fn copies_by_kernels_from_memory_of_the_process() {
+    case("process-copy", &["unrecordable", "exit"]);
 }
 
 /// Nobody can use what is not there.

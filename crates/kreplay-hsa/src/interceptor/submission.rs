@@ -183,6 +183,11 @@ impl Submission<'_> {
 
     fn record_blit(&self, dispatch: &Dispatch, kernel: &Kernel, arguments: &Arguments) -> Option<HsaWork> {
         let Arguments::Known(bytes) = arguments else { return None };
+        // The program may write its own memory before the replays read it.
+        let reached = self.backend.allocations.reached(bytes, self.queue.unit, &kernel.pointers);
+        if self.backend.has_unseen_host(&reached.unknown) {
+            return None;
+        }
         let fills = kernel.name.starts_with(FILL_PREFIX);
         let constants = self.backend.constants(self.queue.unit, bytes, fills)?;
         HsaWork::record(&self.unit.agent, dispatch, bytes, &constants).ok()
