@@ -4,10 +4,8 @@ use super::LastPass;
 use super::core::Method;
 use super::open::{Open, Stage};
 use crate::engine::{Event, Readings, Refusal};
-use crate::lock::lock;
-use crate::{Agent, AgentError, ClosingReason, Decline, DispatchRecord, Outcome, WindowKind, WindowStatus};
+use crate::{Agent, ClosingReason, Decline, DispatchRecord, Outcome, WindowKind, WindowStatus};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl<A: Agent> Open<A> {
     /// See [`super::Window::close`].
@@ -21,13 +19,7 @@ impl<A: Agent> Open<A> {
         if let Stage::HandedBack = self.stage {
             match last {
                 LastPass::Submitted => self.end_last(),
-                LastPass::Failed(message) => {
-                    // Nothing ran: memory still is the snapshot.
-                    self.counting.abandon();
-                    self.in_step = true;
-                    let detail = format!("the program's own launch failed: {message}");
-                    self.stage = Stage::GivenUp(Refusal::new(Decline::PassFailed, detail));
-                }
+                LastPass::Failed(message) => self.last_not_run(&message),
             }
         }
         self.finish()
@@ -37,14 +29,7 @@ impl<A: Agent> Open<A> {
     fn end_last(&mut self) {
         let drained = self.agent().drain(self.deadline());
         if let Err(error) = drained {
-            self.counting.abandon();
-            if matches!(error, AgentError::Deadline { .. }) {
-                lock(&self.engine.refused).insert(self.dispatch.info.kernel.key);
-            }
-            let refusal = self.engine.refuse(Decline::PassFailed, &error);
-            self.stuck = matches!(error, AgentError::Lost(_));
-            self.stage = Stage::GivenUp(refusal);
-            return;
+            return self.give_up_last(&error);
         }
         self.counting.after(0);
         self.counting.end();
@@ -56,21 +41,7 @@ impl<A: Agent> Open<A> {
         let last = self.passes_done - 1;
         match self.commit(last) {
             Ok(()) => self.in_step = true,
-            Err(error) => {
-                // The program has its result; only the check and the shadow are lost.
-                match if let AgentError::Lost(_) = error { Err(error.clone()) } else { self.settle_all() } {
-                    Ok(()) => {}
-                    Err(AgentError::Deadline { .. }) => {
-                        self.engine.unsettled.store(true, Ordering::Relaxed);
-                        self.stuck = true;
-                    }
-                    Err(_) => {
-                        self.engine.lost.store(true, Ordering::Relaxed);
-                        self.stuck = true;
-                    }
-                }
-                self.notes.push(format!("the last pass could not be checked: {error}"));
-            }
+            Err(error) => self.leave_unchecked(&error),
         }
     }
 

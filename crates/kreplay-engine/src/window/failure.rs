@@ -1,4 +1,4 @@
-//! Leaving a window early.
+//! When a step of a kernel window fails, and what is left then.
 
 use super::open::{Open, Stage};
 use crate::engine::Refusal;
@@ -52,6 +52,42 @@ impl<A: Agent> Open<A> {
         self.stuck = true;
         let detail = if self.dirty { format!("memory could not be put back: {error}") } else { error.to_string() };
         self.stage = Stage::GivenUp(Refusal::new(Decline::AgentLost, detail));
+    }
+
+    /// The program's own launch failed, so nothing ran: memory still is the snapshot.
+    pub(super) fn last_not_run(&mut self, message: &str) {
+        self.counting.abandon();
+        self.in_step = true;
+        let detail = format!("the program's own launch failed: {message}");
+        self.stage = Stage::GivenUp(Refusal::new(Decline::PassFailed, detail));
+    }
+
+    /// The program's own pass does not end, or failed. What memory holds is the program's.
+    pub(super) fn give_up_last(&mut self, error: &AgentError) {
+        self.counting.abandon();
+        if matches!(error, AgentError::Deadline { .. }) {
+            lock(&self.engine.refused).insert(self.dispatch.info.kernel.key);
+        }
+        let refusal = self.engine.refuse(Decline::PassFailed, error);
+        self.stuck = matches!(error, AgentError::Lost(_));
+        self.stage = Stage::GivenUp(refusal);
+    }
+
+    /// The program's own pass ended, but what it wrote could not be looked at: only the check and the shadow are lost.
+    pub(super) fn leave_unchecked(&mut self, error: &AgentError) {
+        let settled = if let AgentError::Lost(_) = error { Err(error.clone()) } else { self.settle_all() };
+        match settled {
+            Ok(()) => {}
+            Err(AgentError::Deadline { .. }) => {
+                self.engine.unsettled.store(true, Ordering::Relaxed);
+                self.stuck = true;
+            }
+            Err(_) => {
+                self.engine.lost.store(true, Ordering::Relaxed);
+                self.stuck = true;
+            }
+        }
+        self.notes.push(format!("the last pass could not be checked: {error}"));
     }
 
     /// The window was dropped without being closed. Before it was handed back, memory is put back; after that the

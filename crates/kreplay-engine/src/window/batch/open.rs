@@ -7,7 +7,7 @@ use crate::lock::lock;
 use crate::shadow::Footprint;
 use crate::window::core::{Core, Method};
 use crate::window::counting::Counting;
-use crate::{Agent, Decline, DispatchInfo, Generation, Phases};
+use crate::{Agent, AgentError, Decline, DispatchInfo, Generation, Phases};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,53 +24,36 @@ impl<A: Agent> Batch<A> {
         wanted: Wanted,
         info: &DispatchInfo,
     ) -> Result<(Self, Option<Alone>), Refusal> {
-        let Wanted { passes, count, mode, .. } = wanted;
-        let in_line = mode == Mode::InLine;
+        let in_line = wanted.mode == Mode::InLine;
         if in_line && !engine.counts_own_launches() {
             // The end of the window before this one has shown that they cannot after all.
-            lock(&engine.shadow).window_cancelled();
-            return Err(Refusal::new(Decline::CountersUnavailable, "the counters do not count in line any more"));
+            return Err(cancelled(&engine, "the counters do not count in line any more"));
         }
-        let most = engine.next_length().max(count);
-        let counting = match Counting::open(engine.counters.as_ref(), &engine.plan, most) {
-            Ok(counting) => counting,
-            Err(error) => {
-                lock(&engine.shadow).window_cancelled();
-                return Err(Refusal::new(Decline::CountersUnavailable, error));
-            }
-        };
-        // A single pass that is a replay cannot be pass 0 as well.
-        let first_counted = match mode {
-            Mode::InLine => true,
-            Mode::Recording => engine.counters.is_none() || passes > 1 && engine.counts_own_launches(),
-            Mode::Replays => engine.counters.is_none(),
-        };
-        let every_launch = engine.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&engine.plan));
+        let most = engine.next_length().max(wanted.count);
+        let counting = Counting::open(engine.counters.as_ref(), &engine.plan, most);
+        let counting = counting.map_err(|error| cancelled(&engine, error))?;
+        let first_counted = counts_first(&engine, &wanted);
         let mut core = Core::new(Arc::clone(&engine), alone, counting, (footprint, Looked::All), phases, !in_line);
         debug_assert!(in_line || core.method == Method::Observed, "batch windows need compare");
-        let captured = if in_line { Ok(()) } else { core.capture() };
-        core.lap(|phases| &mut phases.capture);
-        let begun = captured.and_then(|()| {
-            if first_counted {
-                core.begin_counting(info, 0);
-            }
-            let running = core.counting.running();
-            if running { core.agent().settle(core.deadline()) } else { Ok(()) }
-        });
-        if let Err(error) = begun {
+        if let Err(error) = begin(&mut core, in_line, first_counted.then_some(info)) {
             core.counting.abandon();
             let refusal = engine.refuse(Decline::CaptureFailed, &error);
             core.leave_settled();
             core.release();
             return Err(refusal);
         }
-        core.lap(|phases| &mut phases.passes);
         let alone = core.alone.take();
+        Ok((Self::empty(core, &wanted, most, first_counted), alone))
+    }
+
+    /// One that holds nothing yet, and at most `most` dispatches.
+    fn empty(core: Core<A>, wanted: &Wanted, most: u32, first_counted: bool) -> Self {
+        let every_launch = core.engine.counts_every_launch();
         // Room for what will come in most windows, so that no launch waits for it to be moved.
         let room = most.min(MOST_ROOM) as usize;
-        let batch = Self {
+        Self {
             core,
-            entries: Vec::with_capacity(if in_line { 0 } else { room }),
+            entries: Vec::with_capacity(if wanted.mode == Mode::InLine { 0 } else { room }),
             dispatches: Vec::with_capacity(room),
             unselected: 0,
             idle: 0,
@@ -78,8 +61,8 @@ impl<A: Agent> Batch<A> {
             reached: Generation(0),
             lingers: false,
             every_launch,
-            passes,
-            mode,
+            passes: wanted.passes,
+            mode: wanted.mode,
             most,
             first_counted,
             opened: Instant::now(),
@@ -89,7 +72,36 @@ impl<A: Agent> Batch<A> {
             spoiled: None,
             divergent: None,
             written: None,
-        };
-        Ok((batch, alone))
+        }
     }
+}
+
+/// Whether pass 0 is the plan's first. A single pass that is a replay cannot be pass 0 as well.
+fn counts_first<A: Agent>(engine: &Engine<A>, wanted: &Wanted) -> bool {
+    match wanted.mode {
+        Mode::InLine => true,
+        Mode::Recording => engine.counters.is_none() || wanted.passes > 1 && engine.counts_own_launches(),
+        Mode::Replays => engine.counters.is_none(),
+    }
+}
+
+/// Takes the snapshot, but not in line, and begins pass 0, counted where it is given a dispatch. Both are done then.
+fn begin<A: Agent>(core: &mut Core<A>, in_line: bool, counted: Option<&DispatchInfo>) -> Result<(), AgentError> {
+    let captured = if in_line { Ok(()) } else { core.capture() };
+    core.lap(|phases| &mut phases.capture);
+    captured?;
+    if let Some(info) = counted {
+        core.begin_counting(info, 0);
+    }
+    if core.counting.running() {
+        core.agent().settle(core.deadline())?;
+    }
+    core.lap(|phases| &mut phases.passes);
+    Ok(())
+}
+
+/// The counters do not open: the window does not, though room for its snapshot was found.
+fn cancelled<A: Agent>(engine: &Engine<A>, why: impl ToString) -> Refusal {
+    lock(&engine.shadow).window_cancelled();
+    Refusal::new(Decline::CountersUnavailable, why)
 }
