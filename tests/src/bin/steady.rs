@@ -2,18 +2,19 @@
 //! profiles it, while it runs.
 //!
 //! ```text
-//! steady LAUNCHES [FAULT [beside]]
+//! steady LAUNCHES [FAULT [beside] | wait]
 //! pid 4711
 //! launch 0 ok
 //! ```
 //!
 //! FAULT is put into the software GPU before the third launch, for this kernel only. With `beside` it meets a launch on
-//! another queue, which is waited for only at the end, when the fault is taken out again.
+//! another queue, which is waited for only at the end, when the fault is taken out again. With `wait` in the place of a
+//! fault it launches a third of all and goes on when its input has come to its end.
 //!
 //! Exit code 0: every launch was right; 1: one was not, or the program gave up.
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 use demo::{Argument, Gpu, Module};
@@ -36,8 +37,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut wrong = 0;
     writeln!(output, "pid {}", std::process::id())?;
     let fault = std::env::args().nth(2);
+    let waits = fault.as_deref() == Some("wait");
+    let fault = fault.filter(|_| !waits);
     let mut beside = None;
     for launch in 0..launches {
+        if waits && launch == launches / 3 {
+            std::io::stdin().read_to_end(&mut Vec::new())?;
+        }
         if let Some(fault) = fault.as_deref().filter(|_| launch == 2) {
             switches::Switches::find()?.inject(&format!("{fault},kernel={}", kernel.object))?;
             if std::env::args().nth(3).as_deref() == Some("beside") {
