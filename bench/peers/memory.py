@@ -33,6 +33,16 @@ def memory_engine():
         result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(measure, 200, 4200) for _ in range(2)])
 
 
+def host_tier():
+    """15 s: the device has no room for the snapshot."""
+    case = f"kernel window, 1024 MiB resident, 1 MiB written, {PASSES} passes, snapshot on the host"
+    for subject, options in OURS:
+        measure = ours(1024, [*options, "--device-reserve", 1 << 20])
+        result("host_tier", subject, case, "ms_per_dispatch", "ms", [slope(measure, 20, 120) for _ in range(2)])
+    # What a profiler does that keeps its snapshot there.
+    peers("host_tier", case, 1024, (("full pinned copy", "pinned", 5), ("full pageable copy", "pageable", 3)))
+
+
 def footprint_slope():
     """60 s: three footprints, and the slope between the smallest and the largest."""
     found = {subject: [] for subject, _ in OURS}

@@ -7,7 +7,7 @@ Builds the peers with nvcc, runs the parts, and writes OUT/peers.jsonl (one resu
 OUT/raw.log (every command with what it printed, long outputs shortened). Every command has a time limit. Seconds on an H200:
 
     kernels.py    kernel_pass 45, batch_pass 58, unselected_launch 9, recording 7, large 90, inline 14
-    memory.py     memory_engine 42, footprint_slope 60, amplification 5, replayer 5
+    memory.py     memory_engine 42, host_tier 15, footprint_slope 60, amplification 5, replayer 5
     programs.py   training_step 106, training_script 180, graph_inference 40
     values.py     values 9, kinds 50
     prices.py     prices 25 at most
@@ -28,8 +28,8 @@ import values
 PARTS = {
     part.__name__: part
     for part in (kernels.kernel_pass, kernels.batch_pass, kernels.unselected_launch, kernels.recording, kernels.large, kernels.inline,
-                 memory.memory_engine, memory.footprint_slope, memory.amplification, memory.replayer, programs.training_step, programs.training_script,
-                 programs.graph_inference, values.values, values.kinds, prices.prices)
+                 memory.memory_engine, memory.host_tier, memory.footprint_slope, memory.amplification, memory.replayer,
+                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds, prices.prices)
 }
 
 
