@@ -56,13 +56,19 @@ fn compiled(program: &Program, optimisation: &str, end: &str, options: &[&str]) 
     built
 }
 
-/// Changes when the program or what it includes changes.
+/// Changes when the program or what it may include changes.
 fn digest(program: &Program) -> u64 {
     let mut hasher = DefaultHasher::new();
     fs::read(&program.source).expect("the source can be read").hash(&mut hasher);
-    for header in ["programs/check.h", "leaving/newer.h"] {
-        let header = Path::new(env!("CARGO_MANIFEST_DIR")).join(header);
-        fs::read(header).expect("the header can be read").hash(&mut hasher);
+    for folder in ["programs", "leaving"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let files = fs::read_dir(&folder).expect("a folder of sources can be read");
+        let mut headers: Vec<PathBuf> = files.map(|file| file.expect("the folder can be read").path()).collect();
+        headers.retain(|file| file.extension().is_some_and(|extension| extension == "h"));
+        headers.sort();
+        for header in headers {
+            fs::read(header).expect("the header can be read").hash(&mut hasher);
+        }
     }
     hasher.finish()
 }
