@@ -1,8 +1,8 @@
 //! Puts our functions into the runtime's tables.
 
 use super::{
-    allocations, code, code_objects, copies, counted_queues, exports, foreign, host_access, images, other_copies,
-    queues, virtual_memory,
+    allocations, code, code_objects, copies, counted_queues, exports, foreign, host_access, images, in_flight,
+    other_copies, queues, virtual_memory,
 };
 use crate::tables::{RawTables, slots};
 
@@ -66,8 +66,8 @@ hooks! {
     async_copy_rect <- copies::async_copy_rect;
     memory_copy <- copies::memory_copy;
     memory_fill <- copies::memory_fill;
-    async_copy_time <- copies::async_copy_time;
-    signal_destroy <- copies::signal_destroy;
+    async_copy_time <- in_flight::async_copy_time;
+    signal_destroy <- in_flight::signal_destroy;
     file_read <- other_copies::file_read;
     file_write <- other_copies::file_write;
     async_batch_copy <- other_copies::async_batch_copy;

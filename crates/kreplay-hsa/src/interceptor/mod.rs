@@ -38,6 +38,7 @@ mod guard;
 mod held_frees;
 mod host_access;
 mod images;
+mod in_flight;
 mod install;
 mod lending;
 mod live;

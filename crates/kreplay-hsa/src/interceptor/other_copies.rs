@@ -1,8 +1,9 @@
 //! Copies of newer runtimes: many in one call, and between files and the GPU's memory.
 
-use super::copies::{Copy, synchronous};
+use super::copies::synchronous;
 use super::guard;
-use super::recording::Effect;
+use super::in_flight::Copy;
+use super::recording::{Effect, Ending};
 use super::state::{Backend, backend};
 use crate::abi::{CopyOperation, Signal, Status};
 use kreplay_engine::Range;
@@ -38,10 +39,7 @@ pub(super) unsafe extern "C" fn async_batch_copy(
     // SAFETY: the program's own arguments, but for the signals, which are live.
     let status = unsafe { original(operations.as_ptr(), count, waits, after) };
     for copy in copies {
-        match status.is_ok() {
-            true => copy.submitted(),
-            false => copy.refused(),
-        }
+        copy.settle(status);
     }
     drop(held);
     status
@@ -58,8 +56,10 @@ fn watched(backend: &'static Backend, operations: &mut [CopyOperation], units: &
     }
     let mut copies = Vec::with_capacity(operations.len());
     for operation in operations.iter() {
-        match Copy::begin(backend, operation.completion, units) {
-            Some(copy) => copies.push(copy),
+        match backend.copies.acquire() {
+            Some(ours) => {
+                copies.push(Copy::begin(backend, ours, operation.completion, units.to_vec(), Ending::default()))
+            }
             None => {
                 copies.into_iter().for_each(Copy::refused);
                 return Vec::new();

@@ -2,9 +2,9 @@
 
 use super::code::Code;
 use super::code_objects::CodeObjects;
-use super::copies::Copies;
 use super::counted_queues::CountedQueues;
 use super::guard;
+use super::in_flight::Copies;
 use super::lending::Loans;
 use super::live::Allocations;
 use super::machine::Machine;
