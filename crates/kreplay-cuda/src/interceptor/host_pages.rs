@@ -1,14 +1,15 @@
 //! Memory of the host that kernels reach though nobody told the driver of it: where the device reads and writes the pages of
 //! its process (HMM, ATS), any pointer will do. No replay can put it back, since the host may use it at any time.
 //!
-//! Only parameters that are a pointer wide are looked at: structures have gaps, in which pointers to the host lie by chance.
+//! Only parameters that are a pointer wide are looked at: structures have gaps, in which pointers to the host lie by chance. And only
+//! addresses that are no likely count: programs that are not relocated lie at four megabytes, and so many elements are common.
 
 use super::{Interceptor, locked};
 use crate::agent::ParameterLayout;
 use kreplay_engine::Decline;
 
-/// Pointers lie from here on: nothing is ever mapped below.
-const LEAST: u64 = 64 << 10;
+/// Pointers lie from here on, but for those of programs that are not relocated.
+const LEAST: u64 = 1 << 32;
 /// … to here.
 const END: u64 = 1 << 47;
 

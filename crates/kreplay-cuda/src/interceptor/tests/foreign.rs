@@ -246,7 +246,7 @@ fn pages_of_the_process_are_found_where_kernels_can_use_them() {
         program.declined()
     };
     assert_eq!(outcome(function, address), Some(Decline::UntrackedMemory));
-    for argument in [memory, memory + 4095, 0, 4096, 1 << 50] {
+    for argument in [memory, memory + 4095, 0, 4096, 4 << 20, 1 << 50] {
         assert_eq!(outcome(function, argument), None, "{argument:#x}");
     }
     // Gaps of structures hold anything.
