@@ -157,7 +157,7 @@ fn invariant_6_no_deadline_kills_the_program() {
     ];
     for (window, arguments, skip, reason) in cases {
         let profile = Profile::new().passes(3).window(window).options(["--window-kernels", "2"]);
-        let profile = profile.options(["--pass-deadline", "300", "--drain-deadline", "300"]);
+        let profile = profile.options(["--pass-deadline", "1000", "--drain-deadline", "1000"]);
         let profiled = profile.options(["--skip", skip]).run(&binary("steady"), arguments.iter().copied());
         assert_eq!(profiled.ended.code(), 0, "{arguments:?}: {:#?}", profiled.ended);
         assert_eq!(profiled.ended.stdout.matches(" ok\n").count(), 6, "{arguments:?}: {:#?}", profiled.ended);
