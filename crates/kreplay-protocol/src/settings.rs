@@ -112,13 +112,11 @@ pub struct Deadlines {
     pub drain_ms: u64,
     /// One pass.
     pub pass_ms: u64,
-    /// One window.
-    pub window_ms: u64,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { drain_ms: 10_000, pass_ms: 60_000, window_ms: 600_000 }
+        Self { drain_ms: 10_000, pass_ms: 60_000 }
     }
 }
 

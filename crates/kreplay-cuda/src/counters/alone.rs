@@ -1,16 +1,18 @@
-//! Whether this process is the only one that counts on a GPU: sampling counts the whole device.
+//! Whether this process is the only one on a GPU: sampling counts the whole device.
 //!
-//! Each process that counts on a GPU holds a lock file shared. One that can have it alone for a moment is the only one.
+//! Each process that counts on a GPU holds a lock file shared. One that can have it alone for a moment is the only one that counts. Of
+//! those that do not count NVML tells, where it is there and sees them (in a container it may not).
 
 use super::Guarded;
 use super::lock::open;
 use crate::interceptor::OwnFile;
+use crate::tables::{Nvml, Processes};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The lock files of this process, by GPU: a lock belongs to the open file, so there is one for all contexts.
@@ -78,14 +80,45 @@ pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether no other process counts on the GPU now.
-pub(super) fn alone(uuid: [u8; 16]) -> bool {
-    FILES.guarded().get_or_insert_default().get(&uuid).is_some_and(Presence::alone)
+/// How long a process that ends may still be told of.
+const LEAVING: Duration = Duration::from_millis(100);
+
+/// Who else is on the GPU now; `None`: nobody is known to be.
+pub(super) fn company(uuid: [u8; 16]) -> Option<&'static str> {
+    if !FILES.guarded().get_or_insert_default().get(&uuid).is_some_and(Presence::alone) {
+        return Some("another process counts on this GPU");
+    }
+    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
+    let nvml = NVML.get_or_init(Nvml::load).as_ref()?;
+    let others = || nvml.processes(uuid).is_some_and(Processes::others);
+    lasts(others).then_some("another process uses this GPU")
+}
+
+/// Whether something is so, and still is in a moment.
+fn lasts(mut so: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while so() {
+        if start.elapsed() >= LEAVING {
+            return true;
+        }
+        std::thread::sleep(LEAVING / 10);
+    }
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_over_in_a_moment_does_not_last() {
+        let mut times = 0;
+        assert!(!lasts(|| {
+            times += 1;
+            times < 3
+        }));
+        assert!(lasts(|| true));
+    }
 
     #[test]
     fn one_process_is_alone_until_another_comes() {

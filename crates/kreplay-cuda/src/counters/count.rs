@@ -136,6 +136,8 @@ impl Counters for CudaCounters {
     }
 
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
+        // With somebody else on the GPU everything is planned by ranges.
+        let _ = self.company();
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
             None if self.conduct.fence => plan(&self.planner(), request)?,
@@ -189,7 +191,7 @@ impl Counters for CudaCounters {
             ));
         }
         if !planned.sampled.is_empty() {
-            self.alone();
+            let _ = self.company();
             planned = self.usable(planned);
         }
         let ranges = Ranges::open(Arc::clone(&planned), dispatches);
@@ -293,9 +295,12 @@ impl Counters for CudaCounters {
         let window = self.state.guarded().window.take();
         self.lock.release();
         let Some(window) = window else { return deliver(Err(no_window())) };
-        if !window.planned.sampled.is_empty() {
-            // A process that came meanwhile needs the hardware.
-            self.alone();
+        // A process that came meanwhile needs the hardware, and what it did was sampled.
+        if !window.planned.sampled.is_empty()
+            && let Some(company) = self.company()
+        {
+            let passes = window.planned.sampled.iter().map(|sampled| sampled.pass).collect();
+            window.gather.discard(passes, CountersError::Discarded(format!("{company}, and was sampled too")));
         }
         let Window { ranges, gather, readings, .. } = window;
         if let Some(counted) = self.ranges.collect(ranges) {

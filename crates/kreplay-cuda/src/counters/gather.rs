@@ -19,6 +19,8 @@ struct State {
     missing: usize,
     readings: Vec<Reading>,
     failed: Option<CountersError>,
+    /// Passes whose readings are not to be believed.
+    discarded: Vec<u32>,
     deliver: Option<Deliver>,
 }
 
@@ -32,7 +34,21 @@ pub(super) struct Part {
 impl Gather {
     /// Of a window. `warn` is told of parts that are lost where others are not.
     pub(super) fn new(warn: Warn) -> Self {
-        Self(Arc::new(Mutex::new(State { warn, missing: 0, readings: Vec::new(), failed: None, deliver: None })))
+        Self(Arc::new(Mutex::new(State {
+            warn,
+            missing: 0,
+            readings: Vec::new(),
+            failed: None,
+            discarded: Vec::new(),
+            deliver: None,
+        })))
+    }
+
+    /// The readings of these passes are lost, those that have come and those that will.
+    pub(super) fn discard(&self, passes: Vec<u32>, why: CountersError) {
+        let mut state = self.0.guarded();
+        state.discarded.extend(passes);
+        state.failed.get_or_insert(why);
     }
 
     /// One more part is to come.
@@ -69,6 +85,7 @@ impl Gather {
         }
         let Some(deliver) = state.deliver.take() else { return };
         let mut readings = std::mem::take(&mut state.readings);
+        readings.retain(|reading| !state.discarded.contains(&reading.pass));
         let mut failed = state.failed.take();
         let warn = Arc::clone(&state.warn);
         drop(state);
@@ -140,6 +157,29 @@ mod tests {
         assert_eq!(receiver.try_recv().expect("delivered"), Ok(vec![reading]));
         let (key, text) = warned.try_recv().expect("the loss is told");
         assert!(key == "counters_lost" && text.contains("a hole"), "{key} {text}");
+    }
+
+    #[test]
+    fn readings_of_passes_that_are_discarded_are_not_delivered() {
+        let gather = Gather::new(Arc::new(|_, _| {}));
+        let owed = Owed::default();
+        let reading = |pass| Reading {
+            dispatch: 0,
+            pass,
+            counter: "a".into(),
+            unit: "".into(),
+            value: kreplay_engine::Value::Count(1),
+            derived: false,
+            bound: None,
+        };
+        gather.part(&owed).finish(Ok(vec![reading(0), reading(1)]));
+        let late = gather.part(&owed);
+        gather.discard(vec![1, 2], CountersError::Discarded("somebody came".into()));
+        late.finish(Ok(vec![reading(2), reading(3)]));
+        let (sender, receiver) = channel();
+        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        let delivered = receiver.try_recv().expect("delivered").expect("some are whole");
+        assert_eq!(delivered.iter().map(|reading| reading.pass).collect::<Vec<_>>(), [0, 3]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl CudaCounters {
         }
         let Ok(_held) = self.lock.acquire(Instant::now()) else { return Ok(()) };
         match plan.passes.iter().map(|pass| pass.way).find(|way| *way != Way::Timing) {
-            Some(Way::Sampling) if self.alone() && self.ranges.nothing_programmed() => {
+            Some(Way::Sampling) if self.company().is_none() && self.ranges.nothing_programmed() => {
                 let first = plan.passes.iter().find_map(|pass| planned.sampled(pass.index, Self::turned(1)));
                 match first {
                     Some(first) => self.sampling()?.prepare(&first.group, dispatches),

@@ -142,7 +142,8 @@ impl CudaCounters {
     }
 
     pub(super) fn planner(&self) -> Planner<'_> {
-        let sampling = self.availability.sampling.as_deref().ok().filter(|_| self.sampling.is_some());
+        let samples = self.sampling.as_ref().is_some_and(|sampling| sampling.given_up().is_none());
+        let sampling = self.availability.sampling.as_deref().ok().filter(|_| samples);
         Planner::new(&self.cupti, &self.availability.chip, &self.availability.image, sampling)
     }
 
@@ -165,13 +166,13 @@ impl CudaCounters {
         made
     }
 
-    /// Whether this is the only process that counts on the GPU; if not, nothing is sampled any more.
-    pub(super) fn alone(&self) -> bool {
-        let alone = alone::alone(self.agent.uuid());
-        if !alone && let Some(sampling) = &self.sampling {
-            sampling.give_up("another process counts on this GPU, and its work would be sampled too".into());
+    /// Who else is on the GPU, if anybody; then nothing is sampled any more.
+    pub(super) fn company(&self) -> Option<&'static str> {
+        let company = alone::company(self.agent.uuid())?;
+        if let Some(sampling) = &self.sampling {
+            sampling.give_up(format!("{company}, and its work would be sampled too"));
         }
-        alone
+        Some(company)
     }
 
     /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.

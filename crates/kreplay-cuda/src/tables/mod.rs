@@ -18,6 +18,7 @@ mod functions;
 mod graph_calls;
 pub(crate) mod graph_structs;
 mod library;
+mod nvml;
 mod pool_calls;
 
 pub(crate) use cupti::{Cupti, optional_call, profiler_call};
@@ -30,4 +31,5 @@ pub(crate) use driver_types::{
 };
 pub(crate) use find::{Environment, FoundCupti, find_cupti};
 pub use library::LoadError;
+pub(crate) use nvml::{Nvml, Processes};
 pub(crate) use pool_calls::pool_attribute;

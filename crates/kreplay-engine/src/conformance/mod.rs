@@ -27,7 +27,7 @@ pub use log::Log;
 #[cfg(any(test, feature = "test-agent"))]
 pub use memory_rig::MemoryRig;
 pub use rig::{Rig, observes_or_skips, with_rig};
-pub use world::{Allocation, World};
+pub use world::World;
 
 /// The tests on the agent alone.
 pub mod agent_tests {

@@ -11,15 +11,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Memory of the program and what it must hold.
-#[derive(Clone, Debug)]
-pub struct Allocation {
-    /// Where it lies.
-    pub range: Range,
-    /// What it must hold.
-    pub model: Vec<u8>,
-}
-
 /// A rig with an engine on its agent, and a model of the program's memory.
 pub struct World<'a, R: Rig> {
     /// The rig.

@@ -76,11 +76,7 @@ pub(super) fn settings(
             CacheChoice::None => Cache::None,
             CacheChoice::Flush => Cache::Flush,
         },
-        deadlines: Deadlines {
-            drain_ms: options.drain_deadline,
-            pass_ms: options.pass_deadline,
-            ..Deadlines::default()
-        },
+        deadlines: Deadlines { drain_ms: options.drain_deadline, pass_ms: options.pass_deadline },
         limits: Limits {
             device_reserve_bytes: mib(options.device_reserve),
             host_budget_bytes: mib(options.host_budget),

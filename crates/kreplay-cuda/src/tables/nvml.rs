@@ -1,0 +1,146 @@
+//! NVML, the driver's library for management: which processes use a GPU. It comes with the driver, but a container may lack it.
+//!
+//! Signatures and numbers: the header `nvml.h` of CUDA 13.0.
+
+use super::functions::function_table;
+use super::library::{Library, Opening};
+use std::ffi::{CString, c_char, c_void};
+use std::path::Path;
+
+function_table! {
+    /// What is asked of it.
+    NvmlTable of "libnvidia-ml.so.1" {
+        required {
+            fn nvmlInit_v2();
+            fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, device: *mut *mut c_void);
+        }
+        optional {
+            /// With room for no processes it tells how many there are, and that there is no room for them.
+            fn nvmlDeviceGetComputeRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            fn nvmlDeviceGetComputeRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            fn nvmlDeviceGetGraphicsRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            fn nvmlDeviceGetGraphicsRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+        }
+    }
+}
+
+const SUCCESS: i32 = 0;
+const INSUFFICIENT_SIZE: i32 = 7;
+
+/// The library, begun.
+#[derive(Debug)]
+pub(crate) struct Nvml {
+    table: NvmlTable,
+}
+
+impl Nvml {
+    /// Loads it. `None` where there is none, or it does not begin.
+    pub(crate) fn load() -> Option<Self> {
+        let path = Path::new("libnvidia-ml.so.1");
+        let library = Library::open(path, Opening::Loaded).or_else(|_| Library::open(path, Opening::Local)).ok()?;
+        Self::with_table(NvmlTable::load(&|name| library.symbol(name)).ok()?)
+    }
+
+    fn with_table(table: NvmlTable) -> Option<Self> {
+        // SAFETY: it may be called any number of times, and is never ended.
+        (unsafe { (table.nvmlInit_v2)() } == SUCCESS).then_some(Self { table })
+    }
+
+    /// How many processes compute on the GPU with this number, and how many show something with it. `None` where that is not told.
+    pub(crate) fn processes(&self, uuid: [u8; 16]) -> Option<Processes> {
+        let name = CString::new(named(uuid)).ok()?;
+        let mut device = std::ptr::null_mut();
+        // SAFETY: a C string, and a local for the result.
+        if unsafe { (self.table.nvmlDeviceGetHandleByUUID)(name.as_ptr(), &mut device) } != SUCCESS {
+            return None;
+        }
+        let count = |ask: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> i32| {
+            let mut count = 0;
+            // SAFETY: a handle of the library's; with room for no processes nothing is written but their number.
+            let status = unsafe { ask(device, &mut count, std::ptr::null_mut()) };
+            matches!(status, SUCCESS | INSUFFICIENT_SIZE).then_some(count)
+        };
+        let table = &self.table;
+        let compute = table.nvmlDeviceGetComputeRunningProcesses_v3.or(table.nvmlDeviceGetComputeRunningProcesses_v2)?;
+        let graphics =
+            table.nvmlDeviceGetGraphicsRunningProcesses_v3.or(table.nvmlDeviceGetGraphicsRunningProcesses_v2);
+        Some(Processes { compute: count(compute)?, graphics: graphics.and_then(count).unwrap_or(0) })
+    }
+}
+
+/// Processes on a GPU, this one included where it has a context there and is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Processes {
+    pub(crate) compute: u32,
+    pub(crate) graphics: u32,
+}
+
+impl Processes {
+    /// Whether there is one beside this process.
+    pub(crate) fn others(self) -> bool {
+        self.compute > 1 || self.graphics > 0
+    }
+}
+
+/// A GPU's number as NVML has it.
+fn named(uuid: [u8; 16]) -> String {
+    let digits: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    format!("GPU-{a}-{b}-{c}-{d}-{e}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    const UUID: [u8; 16] = [0xab, 0xcd, 0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0xfe];
+
+    unsafe extern "C" fn init() -> i32 {
+        0
+    }
+
+    unsafe extern "C" fn refuses() -> i32 {
+        9
+    }
+
+    unsafe extern "C" fn handle(uuid: *const c_char, device: *mut *mut c_void) -> i32 {
+        // SAFETY: the caller's C string.
+        let known = unsafe { CStr::from_ptr(uuid) } == c"GPU-abcdef01-0203-0405-0607-08090a0b0cfe";
+        // SAFETY: the caller's local.
+        unsafe { *device = 7 as *mut c_void };
+        if known { 0 } else { 6 }
+    }
+
+    unsafe extern "C" fn two(device: *mut c_void, count: *mut u32, processes: *mut c_void) -> i32 {
+        assert!(device as usize == 7 && processes.is_null());
+        // SAFETY: the caller's local.
+        unsafe { *count = 2 };
+        7
+    }
+
+    fn find(name: &CStr, init: unsafe extern "C" fn() -> i32) -> *mut c_void {
+        match name.to_bytes() {
+            b"nvmlInit_v2" => init as *mut c_void,
+            b"nvmlDeviceGetHandleByUUID" => handle as *mut c_void,
+            b"nvmlDeviceGetComputeRunningProcesses_v2" => two as *mut c_void,
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    #[test]
+    fn processes_are_counted_by_the_gpus_name() {
+        let table = NvmlTable::load(&|name| find(name, init)).expect("what is required is there");
+        let nvml = Nvml::with_table(table).expect("it begins");
+        assert_eq!(nvml.processes(UUID), Some(Processes { compute: 2, graphics: 0 }));
+        assert_eq!(nvml.processes([0; 16]), None, "another GPU");
+        let table = NvmlTable::load(&|name| find(name, refuses)).expect("what is required is there");
+        assert!(Nvml::with_table(table).is_none());
+    }
+
+    #[test]
+    fn one_that_computes_is_this_one() {
+        let others = |compute, graphics| Processes { compute, graphics }.others();
+        assert!(!others(0, 0) && !others(1, 0) && others(2, 0) && others(1, 1));
+    }
+}
