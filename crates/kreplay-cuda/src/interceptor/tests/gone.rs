@@ -88,11 +88,13 @@ fn what_launches_use_by_handles_or_by_the_contexts_state_ends_windows_before_it_
         (cbid::GREEN_CONTEXT_DESTROY, Exit),
     ];
     let open = Open::new("uses_handles");
+    // As long as the longest of theirs.
+    let nothing = UnmapResourcesParams { count: 0, resources: std::ptr::null(), stream: Stream::NULL };
     for (at, (id, reason)) in calls.into_iter().enumerate() {
         if at > 0 {
             open.launch();
         }
-        open.ended_by(id, &UnloadParams { handle: std::ptr::null_mut() }, reason);
+        open.ended_by(id, &nothing, reason);
     }
     open.ends_well(calls.len() as u32);
 }
