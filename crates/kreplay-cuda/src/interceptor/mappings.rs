@@ -146,7 +146,9 @@ impl Interceptor {
 
     fn first_access(&self, context: Context, range: Range, (access, kind): (&[AccessDescription], RegionKind)) {
         let writable = access.iter().filter(|one| is_writable(one)).count();
-        if writable > 0 {
+        // What others write a pass must not even read.
+        let read = kind != RegionKind::Mapped && access.iter().any(|one| one.kind == DEVICE && one.flags != 0);
+        if writable > 0 || read {
             let seen = writable == 1 && kind == RegionKind::Mapped;
             let writers = if seen { Writers::Seen } else { Writers::Others };
             self.born(Some(context), Region { range, kind, writers });
@@ -171,7 +173,7 @@ impl Interceptor {
         let region = match own {
             _ if device.is_none() => Some(Region { kind: RegionKind::Untracked, ..region }),
             // Its own device may not write it any more, so nor may a replay.
-            Some(own) if !is_writable(own) => None,
+            Some(own) if !is_writable(own) && region.kind == RegionKind::Mapped => None,
             _ if told && access.iter().all(|one| !is_writable(one)) => return self.remember(owner, region),
             _ if access.iter().all(|one| one.kind != DEVICE) => Some(region),
             Some(_) if access.len() == 1 => Some(region),

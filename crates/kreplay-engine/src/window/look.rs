@@ -2,13 +2,13 @@
 //! hashes are, so that only what differs crosses the link to the host.
 
 use super::core::Core;
-use crate::shadow::{Selected, marked_ranges, whole_chunks};
+use crate::shadow::{Digests, Selected, marked_ranges, whole_chunks};
 use crate::verify::wrong_answer;
 use crate::{Agent, AgentError, Answer, ChunkMap, Move, Pair, Range, Ticket, Towards};
 
 /// Hashes that are asked for at a time: what they come in takes memory of the device, which is scarce where a snapshot lies on
-/// the host.
-const MOST_HASHES: u64 = 1 << 19;
+/// the host. Few where tests are built, so that they ask more than once.
+const MOST_HASHES: u64 = if cfg!(debug_assertions) { 61 } else { 1 << 19 };
 
 /// What was asked and is not answered yet.
 pub(super) struct Asked {
@@ -62,74 +62,104 @@ impl<A: Agent> Core<A> {
                 maps[at] = map;
             }
         }
-        for (at, &index) in selected.index.iter().enumerate() {
-            if self.footprint.all()[index].digests.is_some() {
-                maps[at] = self.look_by_hash(index, towards)?;
-            }
-        }
+        self.look_by_hash(&selected.index, towards, &mut maps)?;
         Ok(Differing { index: selected.index, maps })
     }
 
-    /// As above, of one region whose snapshot is in the host tier.
-    fn look_by_hash(&mut self, index: usize, towards: Option<Towards>) -> Result<ChunkMap, AgentError> {
-        let region = self.footprint.all()[index].range;
-        let mut map = ChunkMap::new(self.chunk().count(region.bytes));
-        self.hashed(index, region, |digests, first, hashes| {
-            digests.differing(first, hashes, &mut map);
+    /// As above, of those regions whose snapshot is in the host tier.
+    fn look_by_hash(
+        &mut self,
+        index: &[usize],
+        towards: Option<Towards>,
+        maps: &mut [ChunkMap],
+    ) -> Result<(), AgentError> {
+        let regions: Vec<(usize, Range)> =
+            index.iter().map(|&index| (index, self.footprint.all()[index].range)).collect();
+        self.hashed(&regions, |at, digests, first, hashes| {
+            digests.differing(first, hashes, &mut maps[at]);
             if towards == Some(Towards::Shadow) {
                 digests.set(first, hashes);
             }
         })?;
-        // It may have gone while the answer was waited for.
+        let Some(towards) = towards else { return Ok(()) };
+        // They may have gone while the answer was waited for.
         self.refresh();
-        if let Some(towards) = towards
-            && self.footprint.all()[index].live
-        {
-            let one_way = |range| match towards {
-                Towards::Shadow => self.footprint.out(index, range),
-                Towards::Memory => self.footprint.back(index, range),
-            };
-            let moves: Vec<Move> = marked_ranges(region, &map, self.chunk()).map(one_way).collect();
-            if !moves.is_empty() {
-                self.engine.agent.copy(&moves)?;
+        let mut moves: Vec<Move> = Vec::new();
+        for ((index, region), map) in regions.into_iter().zip(maps) {
+            let tracked = &self.footprint.all()[index];
+            if tracked.digests.is_some() && tracked.live {
+                moves.extend(marked_ranges(region, map, self.chunk()).map(|range| match towards {
+                    Towards::Shadow => self.footprint.out(index, range),
+                    Towards::Memory => self.footprint.back(index, range),
+                }));
             }
         }
-        Ok(map)
+        if moves.is_empty() { Ok(()) } else { self.engine.agent.copy(&moves) }
     }
 
     /// These ranges were copied to the snapshot: what lies there is what lies in memory. Waits for the hashes of those in the
     /// host tier.
     pub(super) fn renew_digests(&mut self, ranges: &[(usize, Range)]) -> Result<(), AgentError> {
-        for (index, range) in ranges {
-            if self.footprint.all()[*index].digests.is_some() {
-                self.hashed(*index, *range, |digests, first, hashes| digests.set(first, hashes))?;
-            }
-        }
-        Ok(())
+        self.hashed(ranges, |_, digests, first, hashes| digests.set(first, hashes))
     }
 
-    /// Hashes the chunks of a region that a range touches, some at a time.
+    /// Hashes the chunks that these ranges touch of regions whose snapshot is in the host tier, some at a time. `each` gets a
+    /// range's place among them, and hashes from a chunk on.
     fn hashed(
         &self,
-        index: usize,
-        range: Range,
-        mut each: impl FnMut(&crate::shadow::Digests, u64, &[u64]),
+        ranges: &[(usize, Range)],
+        mut each: impl FnMut(usize, &Digests, u64, &[u64]),
     ) -> Result<(), AgentError> {
-        let tracked = &self.footprint.all()[index];
-        let (Some(digests), chunk) = (&tracked.digests, self.chunk()) else { return Ok(()) };
-        let (mut first, mut rest) = whole_chunks(tracked.range, range, chunk);
-        while rest.bytes > 0 {
-            let part = Range::new(rest.base, rest.bytes.min(MOST_HASHES * chunk.bytes()));
-            let ticket = self.engine.agent.hash(&[part], chunk)?;
-            match self.engine.agent.answer(ticket, self.deadline())? {
-                Answer::Hashes(hashes) if hashes.len() as u64 == chunk.count(part.bytes) => {
-                    each(digests, first, &hashes)
+        let chunk = self.chunk();
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut asked = 0;
+        for (at, (index, range)) in ranges.iter().enumerate() {
+            let tracked = &self.footprint.all()[*index];
+            let Some(digests) = &tracked.digests else { continue };
+            let (mut first, mut rest) = whole_chunks(tracked.range, *range, chunk);
+            while rest.bytes > 0 {
+                let part = Range::new(rest.base, rest.bytes.min((MOST_HASHES - asked) * chunk.bytes()));
+                parts.push(Part { at, digests, first, range: part });
+                asked += chunk.count(part.bytes);
+                first += chunk.count(part.bytes);
+                rest = Range::new(part.end(), rest.bytes - part.bytes);
+                if asked == MOST_HASHES {
+                    self.hash_parts(&std::mem::take(&mut parts), &mut each)?;
+                    asked = 0;
                 }
-                _ => return Err(wrong_answer()),
             }
-            first += chunk.count(part.bytes);
-            rest = Range::new(part.end(), rest.bytes - part.bytes);
+        }
+        self.hash_parts(&parts, &mut each)
+    }
+
+    /// Hashes these in one call.
+    fn hash_parts(
+        &self,
+        parts: &[Part<'_>],
+        each: &mut impl FnMut(usize, &Digests, u64, &[u64]),
+    ) -> Result<(), AgentError> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let (agent, chunk) = (&self.engine.agent, self.chunk());
+        let ranges: Vec<Range> = parts.iter().map(|part| part.range).collect();
+        let Answer::Hashes(hashes) = agent.answer(agent.hash(&ranges, chunk)?, self.deadline())? else {
+            return Err(wrong_answer());
+        };
+        let mut hashes = hashes.as_slice();
+        for Part { at, digests, first, range } in parts {
+            let (own, rest) = hashes.split_at_checked(chunk.count(range.bytes) as usize).ok_or_else(wrong_answer)?;
+            each(*at, digests, *first, own);
+            hashes = rest;
         }
         Ok(())
     }
+}
+
+/// Whole chunks of a range that is hashed: its place, and the first one's number in its region.
+struct Part<'a> {
+    at: usize,
+    digests: &'a Digests,
+    first: u64,
+    range: Range,
 }

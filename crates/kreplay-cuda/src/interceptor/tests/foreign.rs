@@ -192,13 +192,16 @@ fn a_mapping_is_known_by_every_handle_of_it() {
 fn imported_and_multicast_memory_is_others_from_the_start() {
     let program = Program::new(3);
     let own = program.allocate(4096);
+    let reading = AccessDescription { flags: 1, ..DEVICE };
     for (id, handle) in [(cbid::MEM_IMPORT, 60), (cbid::MULTICAST_CREATE, 61)] {
-        let mapped = Mapped::new();
-        make(&program, id, handle);
-        mapped.map(&program, handle);
-        mapped.access(&program, &[DEVICE]);
-        is_foreign(&program, mapped.base(), own);
-        mapped.unmap(&program);
+        for access in [DEVICE, reading] {
+            let mapped = Mapped::new();
+            make(&program, id, handle);
+            mapped.map(&program, handle);
+            mapped.access(&program, &[access]);
+            is_foreign(&program, mapped.base(), own);
+            mapped.unmap(&program);
+        }
     }
 }
 
