@@ -101,7 +101,8 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     let enable = |domain, id| {
         cupti.enable(subscriber, domain, id).map_err(|error| StartError::Refused(format!("{error} (function {id})")))
     };
-    for id in super::ids::enabled() {
+    let newer = super::newer::newer(|id| cupti.callback_name(domain::DRIVER, id).ok());
+    for id in super::ids::enabled().chain(newer) {
         // A newer CUPTI has dropped numbers of functions that its driver does not have any more.
         let _ = enable(domain::DRIVER, id);
     }

@@ -7,7 +7,7 @@ use super::find::load_helpers;
 use super::functions::function_table;
 use super::library::LoadError;
 use super::{CuptiError, CuptiStatus, FoundCupti};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,6 +51,7 @@ function_table! {
                 subscriber: *mut *mut c_void, callback: Callback, user: *mut c_void, params: *mut SubscriberParams,
             );
             fn cuptiGetTimestamp(timestamp: *mut u64);
+            fn cuptiGetCallbackName(domain: u32, id: u32, name: *mut *const c_char);
             fn cuptiPmSamplingSetConfig(params: *mut SamplingSetConfig);
             fn cuptiPmSamplingEnable(params: *mut SamplingEnable);
             fn cuptiPmSamplingDisable(params: *mut SamplingSession);
@@ -88,10 +89,10 @@ pub(crate) use profiler_call;
 
 /// As [`profiler_call`], for a function that an older CUPTI may lack.
 macro_rules! optional_call {
-    ($cupti:expr, $function:ident, $params:expr) => {{
+    ($cupti:expr, $function:ident, $($params:expr),+) => {{
         let status = match $cupti.table().$function {
             // SAFETY: as above.
-            Some(function) => unsafe { function($params) },
+            Some(function) => unsafe { function($($params),+) },
             None => $crate::tables::CuptiStatus::MISSING.0,
         };
         $crate::tables::Cupti::check(stringify!($function), status)
@@ -196,6 +197,17 @@ impl Cupti {
     pub(crate) fn now(&self) -> Result<u64, CuptiError> {
         let mut time = 0;
         optional_call!(self, cuptiGetTimestamp, &mut time).map(|()| time)
+    }
+
+    /// The name of a function that callbacks can be asked for.
+    ///
+    /// # Errors
+    /// That there is none of this number, or CUPTI does not tell.
+    pub(crate) fn callback_name(&self, domain: u32, id: u32) -> Result<&'static CStr, CuptiError> {
+        let mut name = std::ptr::null();
+        optional_call!(self, cuptiGetCallbackName, domain, id, &mut name)?;
+        // SAFETY: a string of CUPTI's own table, which is never unloaded.
+        Ok(if name.is_null() { c"" } else { unsafe { CStr::from_ptr(name) } })
     }
 
     /// Asks for callbacks of one function.
