@@ -166,12 +166,11 @@ impl CudaCounters {
         made
     }
 
-    /// Who else is on the GPU, if anybody; then nothing is sampled any more.
+    /// Who else is on the GPU, if anybody; then nothing is sampled any more. Where nothing is anyway nobody is looked for.
     pub(super) fn company(&self) -> Option<&'static str> {
+        let sampling = self.sampling.as_ref().filter(|sampling| sampling.given_up().is_none())?;
         let company = alone::company(self.agent.uuid())?;
-        if let Some(sampling) = &self.sampling {
-            sampling.give_up(format!("{company}, and its work would be sampled too"));
-        }
+        sampling.give_up(format!("{company}, and its work would be sampled too"));
         Some(company)
     }
 

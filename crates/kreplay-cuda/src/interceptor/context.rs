@@ -4,7 +4,9 @@ use super::function::Functions;
 use super::{AgentCounters, Interceptor, locked};
 use crate::agent::{CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
-use kreplay_engine::{AgentId, ClosingReason, Counters, Engine, ModuleVariable, Operation, Region, Retired};
+use kreplay_engine::{
+    AgentId, ClosingReason, Counters, Engine, Generation, ModuleVariable, Operation, Region, Retired,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -142,20 +144,16 @@ impl ContextState {
 
     /// Memory is live.
     pub(super) fn region_born(&self, region: Region) {
-        {
-            let mut early = locked(&self.early);
-            if let Some(early) = early.as_mut() {
-                early.regions.insert(region.range.base, region);
-                return;
-            }
-        }
-        if let Some(driven) = self.driven() {
-            driven.engine.region_born(region);
-        }
+        self.tell_region(region, Engine::region_born);
     }
 
     /// What is known of live memory has changed.
     pub(super) fn region_changed(&self, region: Region) {
+        self.tell_region(region, Engine::region_changed);
+    }
+
+    /// Tells the engine of a region, or keeps it until there is one.
+    fn tell_region(&self, region: Region, tell: impl FnOnce(&Engine<CudaAgent>, Region) -> Generation) {
         {
             let mut early = locked(&self.early);
             if let Some(early) = early.as_mut() {
@@ -164,7 +162,7 @@ impl ContextState {
             }
         }
         if let Some(driven) = self.driven() {
-            driven.engine.region_changed(region);
+            tell(&driven.engine, region);
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::{Interceptor, locked};
 use crate::tables::callback::{CallbackData, cbid};
-use crate::tables::driver_structs::{
+use crate::tables::foreign_structs::{
     AddressRangeParams, BindAddressParams, BindMemoryParams, ExportHandleParams, ExportPointerParams, MakeHandleParams,
     PointerAttributeParams, RetainHandleParams,
 };

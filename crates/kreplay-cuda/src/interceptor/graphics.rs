@@ -3,8 +3,9 @@
 
 use super::{Interceptor, locked};
 use crate::tables::callback::{CallbackData, cbid};
-use crate::tables::driver_structs::{
-    EglFrame, EglFrameParams, FirstPointer, MappedPointerParams, ReleaseFrameParams, UnmapResourcesParams,
+use crate::tables::driver_structs::FirstPointer;
+use crate::tables::foreign_structs::{
+    EglFrame, EglFrameParams, MappedPointerParams, ReleaseFrameParams, UnmapResourcesParams,
 };
 use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Writers};
 use std::collections::HashMap;

@@ -97,17 +97,16 @@ impl Interceptor {
             state.functions.look(state, &self.driver, function);
         }
         let stream = stream_of(call.stream, per_thread);
-        let mut unrestorable = None;
-        let (arguments, decline) = if capturing {
-            (None, Some(Decline::StreamCapture))
+        let (arguments, decline, unrestorable) = if capturing {
+            (None, Some(Decline::StreamCapture), None)
         } else {
             let arguments = call.packed_arguments(&self.driver, function);
             let bytes = arguments.as_ref().map(|(bytes, _)| &**bytes);
-            unrestorable = self.unrestorable(driven, function, bytes);
+            let unrestorable = self.unrestorable(driven, function, bytes);
             // Its peers in other contexts may be launched by this thread, behind it.
             let waited_for = driven.counters.as_ref().is_some_and(|counters| counters.waits());
             let collective = function.collective && waited_for && CONTEXTS.load(Ordering::Relaxed) > 1;
-            (arguments, collective.then_some(Decline::Collective))
+            (arguments, collective.then_some(Decline::Collective), unrestorable)
         };
         let info = DispatchInfo {
             kernel: function.kernel.clone(),

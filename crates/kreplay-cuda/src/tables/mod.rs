@@ -14,6 +14,7 @@ mod driver_calls;
 pub(crate) mod driver_structs;
 mod driver_types;
 mod find;
+pub(crate) mod foreign_structs;
 mod functions;
 mod graph_calls;
 pub(crate) mod graph_structs;

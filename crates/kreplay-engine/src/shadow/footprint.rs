@@ -2,7 +2,7 @@
 
 use super::{Digests, WriteSet};
 use crate::inventory::Inventory;
-use crate::{Generation, Move, Pair, Range, Tier};
+use crate::{Generation, Move, Pair, Range, Tier, Towards};
 
 /// A region in a window.
 #[derive(Clone, Debug)]
@@ -85,15 +85,23 @@ impl Footprint {
     }
 
     /// Copies of ranges of region `index` to its snapshot.
-    pub(crate) fn out(&self, index: usize, range: Range) -> Move {
+    fn out(&self, index: usize, range: Range) -> Move {
         let tracked = &self.regions[index];
         Move { to: tracked.shadow + (range.base - tracked.range.base), from: range.base, bytes: range.bytes }
     }
 
     /// Copies of ranges of region `index` from its snapshot.
-    pub(crate) fn back(&self, index: usize, range: Range) -> Move {
+    fn back(&self, index: usize, range: Range) -> Move {
         let Move { to, from, bytes } = self.out(index, range);
         Move { to: from, from: to, bytes }
+    }
+
+    /// The copy that makes a range of region `index` alike on both sides.
+    pub(crate) fn one_way(&self, index: usize, range: Range, towards: Towards) -> Move {
+        match towards {
+            Towards::Shadow => self.out(index, range),
+            Towards::Memory => self.back(index, range),
+        }
     }
 
     /// The live part of a write set of this footprint, by region.

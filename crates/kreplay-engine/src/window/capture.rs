@@ -4,8 +4,8 @@ use super::core::{Core, Method};
 use super::look::Differing;
 use crate::engine::Belief;
 use crate::lock::lock;
-use crate::shadow::{Selected, Tracked, WriteSet, marked_bytes};
-use crate::{Agent, AgentError, Move, Range, ShadowMode, Towards};
+use crate::shadow::{Selected, Tracked, WriteSet};
+use crate::{Agent, AgentError, Range, ShadowMode, Towards};
 
 impl<A: Agent> Core<A> {
     /// Takes the snapshot and waits until it is whole.
@@ -32,11 +32,7 @@ impl<A: Agent> Core<A> {
         if looks {
             let asked = self.ask(compared, Some(Towards::Shadow))?;
             let differing = self.answer(asked)?;
-            for (index, map) in differing.index.iter().zip(&differing.maps) {
-                let tracked = &self.footprint.all()[*index];
-                let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
-                self.count_captured(tier, bytes);
-            }
+            self.count_differing(&differing, Towards::Shadow);
             if self.belief == Belief::Audit && !everything {
                 self.audit_capture(&differing);
             }
@@ -77,15 +73,7 @@ impl<A: Agent> Core<A> {
 
     /// Copies ranges of memory to the snapshot, in one call.
     pub(super) fn copy_out(&mut self, ranges: &[(usize, Range)]) -> Result<(), AgentError> {
-        if ranges.is_empty() {
-            return Ok(());
-        }
-        let footprint = &self.footprint;
-        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.out(*index, *range)).collect();
-        let (device, host) = footprint.by_tier(ranges);
-        self.engine.agent.copy(&moves)?;
-        self.bytes.captured_device += device;
-        self.bytes.captured_host += host;
+        self.copy_ranges(ranges, Towards::Shadow)?;
         self.renew_digests(ranges)
     }
 

@@ -2,7 +2,7 @@
 
 use super::core::{Core, Method};
 use crate::engine::Belief;
-use crate::shadow::{Selected, marked_bytes};
+use crate::shadow::Selected;
 use crate::{Agent, AgentError, Towards, VerifyMode};
 
 impl<A: Agent> Core<A> {
@@ -38,19 +38,9 @@ impl<A: Agent> Core<A> {
         if selected.pairs.is_empty() {
             return Ok(());
         }
-        let asked = self.ask(selected, Some(Towards::Shadow))?;
-        self.answer_outputs()?;
-        let differing = self.answer(asked)?;
-        let escaped = self.escapes(&differing, Some(last));
-        if escaped.is_some() && trusted {
-            self.distrust("the last pass wrote outside of what pass 0 wrote".into());
-        }
-        self.diverged(escaped);
-        for (index, map) in differing.index.iter().zip(&differing.maps) {
-            let tracked = &self.footprint.all()[*index];
-            let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
-            self.count_captured(tier, bytes);
-        }
+        let surprise = trusted.then_some("the last pass wrote outside of what pass 0 wrote");
+        let differing = self.make_alike(selected, Towards::Shadow, Some(last), surprise)?;
+        self.count_differing(&differing, Towards::Shadow);
         self.lap(|phases| &mut phases.commit);
         Ok(())
     }

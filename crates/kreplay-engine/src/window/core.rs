@@ -8,8 +8,8 @@ use crate::shadow::{Footprint, WriteSet};
 use crate::timing::Stopwatch;
 use crate::verify::Outputs;
 use crate::{
-    Agent, Bytes, ClosingReason, DispatchInfo, Divergence, Phases, RestoreMode, ShadowMode, Tier, WindowId, WindowKind,
-    WindowRecord,
+    Agent, Bytes, ClosingReason, DispatchInfo, Divergence, Phases, RestoreMode, ShadowMode, Tier, Towards, WindowId,
+    WindowKind, WindowRecord,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -149,20 +149,14 @@ impl<A: Agent> Core<A> {
         }
     }
 
-    /// Bytes copied to take the snapshot.
-    pub(super) fn count_captured(&mut self, tier: Tier, bytes: u64) {
-        match tier {
-            Tier::Device => self.bytes.captured_device += bytes,
-            Tier::Host => self.bytes.captured_host += bytes,
-        }
-    }
-
-    /// Bytes put back.
-    pub(super) fn count_restored(&mut self, tier: Tier, bytes: u64) {
-        match tier {
-            Tier::Device => self.bytes.restored_device += bytes,
-            Tier::Host => self.bytes.restored_host += bytes,
-        }
+    /// Bytes copied to the snapshot, or put back from it.
+    pub(super) fn count_copied(&mut self, towards: Towards, tier: Tier, bytes: u64) {
+        *match (towards, tier) {
+            (Towards::Shadow, Tier::Device) => &mut self.bytes.captured_device,
+            (Towards::Shadow, Tier::Host) => &mut self.bytes.captured_host,
+            (Towards::Memory, Tier::Device) => &mut self.bytes.restored_device,
+            (Towards::Memory, Tier::Host) => &mut self.bytes.restored_host,
+        } += bytes;
     }
 
     /// Begins counting a pass, if the policy wants it counted and the plan has it.

@@ -2,9 +2,10 @@
 //! hashes are, so that only what differs crosses the link to the host.
 
 use super::core::Core;
-use crate::shadow::{Digests, Selected, marked_ranges, whole_chunks};
+use crate::shadow::{Digests, Selected, marked_bytes, marked_ranges, whole_chunks};
 use crate::verify::wrong_answer;
-use crate::{Agent, AgentError, Answer, ChunkMap, Move, Pair, Range, Ticket, Towards};
+use crate::{Agent, AgentError, Answer, ChunkMap, Move, Pair, Range, Ticket, Tier, Towards};
+use std::borrow::Cow;
 
 /// Hashes that are asked for at a time: what they come in takes memory of the device, which is scarce where a snapshot lies on
 /// the host. Few where tests are built, so that they ask more than once.
@@ -28,7 +29,13 @@ pub(super) struct Differing {
 impl<A: Agent> Core<A> {
     /// Asks which chunks of these regions differ from the snapshot, and with `towards` makes one side like the other there.
     pub(super) fn ask(&self, selected: Selected, towards: Option<Towards>) -> Result<Asked, AgentError> {
-        let pairs: Vec<Pair> = self.compared(&selected).map(|(_, pair)| *pair).collect();
+        let on_device = |index: &usize| !self.is_hashed(*index);
+        let pairs: Cow<'_, [Pair]> = if selected.index.iter().all(on_device) {
+            Cow::Borrowed(&selected.pairs)
+        } else {
+            let both = selected.index.iter().zip(&selected.pairs);
+            both.filter(|(index, _)| on_device(index)).map(|(_, pair)| *pair).collect()
+        };
         let (agent, chunk) = (&self.engine.agent, self.chunk());
         let comparison = match towards {
             _ if pairs.is_empty() => None,
@@ -38,32 +45,81 @@ impl<A: Agent> Core<A> {
         Ok(Asked { selected, towards, comparison })
     }
 
-    /// Places among the selected, and pairs, of the regions whose snapshot is on the device.
-    fn compared<'a>(&'a self, selected: &'a Selected) -> impl Iterator<Item = (usize, &'a Pair)> {
-        let on_device = |at: &usize| self.footprint.all()[selected.index[*at]].digests.is_none();
-        (0..selected.index.len()).filter(on_device).map(|at| (at, &selected.pairs[at]))
+    /// Whether the snapshot of a region is looked at by its hashes.
+    fn is_hashed(&self, index: usize) -> bool {
+        self.footprint.all()[index].digests.is_some()
     }
 
     /// Waits for what was asked, and counts the bytes read. Copies across the link are queued by now.
     pub(super) fn answer(&mut self, asked: Asked) -> Result<Differing, AgentError> {
         let Asked { selected, towards, comparison } = asked;
         self.bytes.compared += selected.bytes();
-        let mut maps: Vec<ChunkMap> =
-            selected.pairs.iter().map(|pair| ChunkMap::new(self.chunk().count(pair.bytes))).collect();
-        if let Some(ticket) = comparison {
-            let Answer::Chunks(found) = self.engine.agent.answer(ticket, self.deadline())? else {
-                return Err(wrong_answer());
-            };
-            let places: Vec<usize> = self.compared(&selected).map(|(at, _)| at).collect();
-            if found.len() != places.len() {
-                return Err(wrong_answer());
-            }
-            for (at, map) in places.into_iter().zip(found) {
-                maps[at] = map;
-            }
+        let mut compared = match comparison {
+            None => Vec::new(),
+            Some(ticket) => match self.engine.agent.answer(ticket, self.deadline())? {
+                Answer::Chunks(maps) => maps,
+                Answer::Hashes(_) => return Err(wrong_answer()),
+            },
         }
-        self.look_by_hash(&selected.index, towards, &mut maps)?;
+        .into_iter();
+        let mut maps = Vec::with_capacity(selected.index.len());
+        for (index, pair) in selected.index.iter().zip(&selected.pairs) {
+            maps.push(if self.is_hashed(*index) {
+                ChunkMap::new(self.chunk().count(pair.bytes))
+            } else {
+                compared.next().ok_or_else(wrong_answer)?
+            });
+        }
+        if compared.next().is_some() {
+            return Err(wrong_answer());
+        }
+        if selected.index.iter().any(|index| self.is_hashed(*index)) {
+            self.look_by_hash(&selected.index, towards, &mut maps)?;
+        }
         Ok(Differing { index: selected.index, maps })
+    }
+
+    /// Makes one side of these regions like the other, and tells what differed beside what is put back: the divergence of `pass`. The
+    /// hashes of the passes are waited for meanwhile. `surprise`: that would end the trust in what was not looked at, in these words.
+    pub(super) fn make_alike(
+        &mut self,
+        selected: Selected,
+        towards: Towards,
+        pass: Option<u32>,
+        surprise: Option<&str>,
+    ) -> Result<Differing, AgentError> {
+        let asked = self.ask(selected, Some(towards))?;
+        self.answer_outputs()?;
+        let differing = self.answer(asked)?;
+        let escaped = self.escapes(&differing, pass);
+        if let Some(surprise) = surprise.filter(|_| escaped.is_some()) {
+            self.distrust(surprise.into());
+        }
+        self.diverged(escaped);
+        Ok(differing)
+    }
+
+    /// Counts the bytes that differed, and were copied.
+    pub(super) fn count_differing(&mut self, differing: &Differing, towards: Towards) {
+        for (index, map) in differing.index.iter().zip(&differing.maps) {
+            let tracked = &self.footprint.all()[*index];
+            let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
+            self.count_copied(towards, tier, bytes);
+        }
+    }
+
+    /// Copies ranges between memory and the snapshot, in one call.
+    pub(super) fn copy_ranges(&mut self, ranges: &[(usize, Range)], towards: Towards) -> Result<(), AgentError> {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let footprint = &self.footprint;
+        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.one_way(*index, *range, towards)).collect();
+        let (device, host) = footprint.by_tier(ranges);
+        self.engine.agent.copy(&moves)?;
+        self.count_copied(towards, Tier::Device, device);
+        self.count_copied(towards, Tier::Host, host);
+        Ok(())
     }
 
     /// As above, of those regions whose snapshot is in the host tier.
@@ -88,10 +144,8 @@ impl<A: Agent> Core<A> {
         for ((index, region), map) in regions.into_iter().zip(maps) {
             let tracked = &self.footprint.all()[index];
             if tracked.digests.is_some() && tracked.live {
-                moves.extend(marked_ranges(region, map, self.chunk()).map(|range| match towards {
-                    Towards::Shadow => self.footprint.out(index, range),
-                    Towards::Memory => self.footprint.back(index, range),
-                }));
+                let ranges = marked_ranges(region, map, self.chunk());
+                moves.extend(ranges.map(|range| self.footprint.one_way(index, range, towards)));
             }
         }
         if moves.is_empty() { Ok(()) } else { self.engine.agent.copy(&moves) }

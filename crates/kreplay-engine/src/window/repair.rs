@@ -2,8 +2,8 @@
 
 use super::core::{Core, Method};
 use crate::engine::Belief;
-use crate::shadow::{Selected, Tracked, marked_bytes};
-use crate::{Agent, AgentError, Move, Range, Towards};
+use crate::shadow::{Selected, Tracked};
+use crate::{Agent, AgentError, Range, Towards};
 use std::sync::atomic::Ordering;
 
 impl<A: Agent> Core<A> {
@@ -20,16 +20,7 @@ impl<A: Agent> Core<A> {
 
     /// Copies ranges back from the snapshot, in one call.
     pub(super) fn copy_back(&mut self, ranges: &[(usize, Range)]) -> Result<(), AgentError> {
-        if ranges.is_empty() {
-            return Ok(());
-        }
-        let footprint = &self.footprint;
-        let moves: Vec<Move> = ranges.iter().map(|(index, range)| footprint.back(*index, *range)).collect();
-        let (device, host) = footprint.by_tier(ranges);
-        self.engine.agent.copy(&moves)?;
-        self.bytes.restored_device += device;
-        self.bytes.restored_host += host;
-        Ok(())
+        self.copy_ranges(ranges, Towards::Memory)
     }
 
     /// Before the program's own pass: memory is the snapshot, the write set and what escaped it. Waits until that is so,
@@ -67,19 +58,9 @@ impl<A: Agent> Core<A> {
         if selected.pairs.is_empty() {
             return Ok(());
         }
-        let asked = self.ask(selected, Some(Towards::Memory))?;
-        self.answer_outputs()?;
-        let differing = self.answer(asked)?;
-        let escaped = self.escapes(&differing, pass);
-        if escaped.is_some() && trusted {
-            self.distrust("a pass wrote outside of what pass 0 wrote".into());
-        }
-        self.diverged(escaped);
-        for (index, map) in differing.index.iter().zip(&differing.maps) {
-            let tracked = &self.footprint.all()[*index];
-            let (tier, bytes) = (tracked.tier, marked_bytes(tracked.range, map, self.chunk()));
-            self.count_restored(tier, bytes);
-        }
+        let surprise = trusted.then_some("a pass wrote outside of what pass 0 wrote");
+        let differing = self.make_alike(selected, Towards::Memory, pass, surprise)?;
+        self.count_differing(&differing, Towards::Memory);
         Ok(())
     }
 

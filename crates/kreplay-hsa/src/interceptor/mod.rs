@@ -37,6 +37,7 @@ mod forked;
 mod guard;
 mod held_frees;
 mod host_access;
+mod host_pages;
 mod images;
 mod in_flight;
 mod install;
@@ -51,7 +52,6 @@ mod recording;
 mod state;
 mod submission;
 mod unit;
-mod unseen_host;
 mod virtual_memory;
 
 pub(crate) use forked::tell_children;

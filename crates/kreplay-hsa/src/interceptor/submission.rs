@@ -185,7 +185,7 @@ impl Submission<'_> {
         let Arguments::Known(bytes) = arguments else { return None };
         // The program may write its own memory before the replays read it.
         let reached = self.backend.allocations.reached(bytes, self.queue.unit, &kernel.pointers);
-        if self.backend.has_unseen_host(&reached.unknown) {
+        if self.backend.reaches_host_pages(&reached.unknown) {
             return None;
         }
         let fills = kernel.name.starts_with(FILL_PREFIX);
@@ -293,7 +293,7 @@ impl Submission<'_> {
         } else if self.backend.variables_exported.load(Ordering::Acquire) {
             Some(Decline::ImportedMemory)
         } else {
-            self.backend.has_unseen_host(&reached.unknown).then_some(Decline::UntrackedMemory)
+            self.backend.reaches_host_pages(&reached.unknown).then_some(Decline::UntrackedMemory)
         };
         let groups = |axis: usize| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis]).max(1));
         DispatchInfo {

@@ -13,9 +13,7 @@ fn module_variables_are_put_back_too() {
     let global = elf.section(".nv.global", 8, vec![]);
     elf.symbol("launch_counter", 1, global, 0, 16);
     elf.symbol("counting", 2, text, 0, 16);
-    let image = elf.build();
-    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    program.load(&elf.build());
     let kernel = add_kernel(
         "counting",
         &[(0, 8)],
@@ -46,8 +44,7 @@ fn printing_kernels_and_hidden_variables_decline() {
     hiding.symbol("nobody_finds_this", 1, global, 0, 16);
     hiding.symbol("hiding", 2, text, 0, 16);
     for image in [elf.build(), hiding.build()] {
-        let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-        program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+        program.load(&image);
     }
     for name in ["printing", "hiding"] {
         let kernel = add_kernel(name, &[(0, 8)], Arc::new(|_, _| {}));
@@ -65,9 +62,7 @@ fn names_are_shown_as_people_write_them_and_looked_up_as_they_are() {
     let showing = elf.symbol("_Z4showPj", 2, text, 0, 16);
     let print = elf.symbol("vprintf", 2, 0, 0, 0);
     elf.section(".nv.callgraph", 0x7000_0001, [showing.to_le_bytes(), print.to_le_bytes()].concat());
-    let image = elf.build();
-    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    program.load(&elf.build());
     let data = program.allocate(4096);
     program.launch(increment("_Z4showPj"), "_Z4showPj", data, Stream::NULL, 0);
     assert_eq!(&*program.last().kernel.name, "show(unsigned int*)");
@@ -88,8 +83,7 @@ fn variables_that_appear_within_a_window_are_put_back_in_it() {
     elf.symbol("late_counting", 2, text, 0, 16);
     let image = elf.build();
     program.launch(increment("early_enough"), "early_enough", data, Stream::NULL, 0);
-    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    program.load(&image);
     let kernel = add_kernel(
         "late_counting",
         &[(0, 8)],
@@ -129,8 +123,7 @@ fn code_that_is_loaded_within_a_launch_keeps_nobody_waiting() {
     let counter = Box::leak(Box::new([0u32; 4]));
     fake::add_variable("meanwhile", counter.as_ptr() as u64, 16);
     let load = || {
-        let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-        program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+        program.load(&image);
     };
     load();
     let mut argument = data;

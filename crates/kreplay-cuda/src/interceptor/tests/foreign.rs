@@ -272,9 +272,7 @@ fn kernels_beside_a_managed_variable_decline() {
     let global = elf.section(".nv.global", 8, vec![]);
     elf.symbol("shared_with_the_host", 1, global, 0, 16);
     elf.symbol("sharing", 2, text, 0, 16);
-    let image = elf.build();
-    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    program.load(&elf.build());
     program.launch(increment("sharing"), "sharing", program.allocate(4096), Stream::NULL, 0);
     assert_eq!(program.declined(), Some(Decline::ManagedMemory));
     // Of another module, which gets its address.

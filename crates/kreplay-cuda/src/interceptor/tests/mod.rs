@@ -24,6 +24,7 @@ use super::*;
 use crate::fake::{self, add_kernel, fake_driver};
 use crate::tables::callback::{CallbackData, ModuleData, ResourceData, cbid, domain, resource};
 use crate::tables::driver_structs::*;
+use crate::tables::foreign_structs::*;
 use crate::tables::{Function, Stream};
 use crate::test_elf::Elf;
 use kreplay_engine::{
@@ -163,6 +164,12 @@ impl Program {
         let data = ResourceData { context: self.context, stream, description };
         // SAFETY: the data of this domain.
         unsafe { self.interceptor.callback(domain::RESOURCE, id, (&raw const data).cast()) };
+    }
+
+    /// Machine code is loaded.
+    fn load(&self, image: &[u8]) {
+        let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
+        self.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
     }
 
     /// A call of the driver: enter, what it does, exit.

@@ -38,14 +38,9 @@ impl<A: Agent> Batch<A> {
         let believed = core.belief == Belief::Shadow;
         let doubted = core.footprint.select(|tracked| !(believed && tracked.seen));
         if core.dirty && !doubted.pairs.is_empty() {
-            let asked = core.ask(doubted, Some(Towards::Memory))?;
-            core.answer_outputs()?;
-            let differing = core.answer(asked)?;
-            let escaped = core.escapes(&differing, None);
-            if escaped.is_some() && core.belief == Belief::Audit {
-                core.distrust("a pass wrote outside of what pass 0 wrote".into());
-            }
-            core.diverged(escaped);
+            let audits = core.belief == Belief::Audit;
+            let surprise = audits.then_some("a pass wrote outside of what pass 0 wrote");
+            core.make_alike(doubted, Towards::Memory, None, surprise)?;
         }
         core.answer_outputs()?;
         core.lap(|phases| &mut phases.verify);

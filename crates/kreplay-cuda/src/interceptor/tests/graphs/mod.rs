@@ -258,9 +258,7 @@ fn variables_of_a_graph_that_comes_before_any_launch_are_put_back() {
     let global = elf.section(".nv.global", 8, vec![]);
     elf.symbol("graph_counter", 1, global, 0, 16);
     elf.symbol("graph_counting", 2, text, 0, 16);
-    let image = elf.build();
-    let module = ModuleData { id: 7, bytes: image.len(), image: image.as_ptr() };
-    program.resource(resource::MODULE_LOADED, Stream::NULL, (&raw const module).cast());
+    program.load(&elf.build());
     let counting = add_kernel(
         "graph_counting",
         &[(0, 8)],

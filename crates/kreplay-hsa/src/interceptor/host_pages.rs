@@ -14,7 +14,7 @@ use std::io;
 
 impl Backend {
     /// Whether one of these addresses, of which no allocation is known, is memory of the host that a kernel may reach.
-    pub(super) fn has_unseen_host(&self, unknown: &[u64]) -> bool {
+    pub(super) fn reaches_host_pages(&self, unknown: &[u64]) -> bool {
         // The runtime's own memory, such as that of code, is no reason.
         let runtimes = |address| self.pointer(address).is_some_and(|info| info.kind == POINTER_HSA);
         unknown.iter().any(|address| is_readable(*address) && !runtimes(*address))
