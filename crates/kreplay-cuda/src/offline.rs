@@ -6,6 +6,10 @@ use crate::tables::{Cupti, Driver, Environment, LoadError, device_attribute, fin
 use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a profile that is counting on a device may keep us from asking about it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A CUDA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +87,9 @@ fn look(driver: &Driver, cupti: Option<&Cupti>, device: i32) -> Option<DeviceInf
     };
     if let Some(cupti) = cupti {
         let asked = driver.primary_context(device).and_then(|context| {
+            let uuid = driver.device_uuid(device)?;
             driver.push_context(context)?;
-            let found = availability(cupti, device, context);
+            let found = availability(cupti, (device, uuid), context, PATIENCE);
             driver.pop_context()?;
             Ok(found)
         });

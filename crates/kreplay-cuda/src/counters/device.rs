@@ -1,10 +1,12 @@
 //! What CUPTI says about a device and context: supported or not, chip, what may be counted.
 
+use super::lock::GpuLock;
 use super::sampling;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What can be counted in a context.
 #[derive(Clone, Debug)]
@@ -39,8 +41,31 @@ pub(crate) fn chip_of(cupti: &Cupti, device: i32) -> Arc<str> {
     initialised.and_then(|()| chip_name(cupti, device)).unwrap_or_else(|_| "unknown".into())
 }
 
-/// Asks whether a context's device may be counted on, and what. The context is the thread's.
-pub(crate) fn availability(cupti: &Cupti, device: i32, context: Context) -> Availability {
+/// Asks whether a context's device may be counted on, and what. The context is the thread's. Asking takes the hardware, so a
+/// window of another process on this GPU (its number is `uuid`) is waited for, but no longer than `patience`.
+pub(crate) fn availability(
+    cupti: &Cupti,
+    (device, uuid): (i32, [u8; 16]),
+    context: Context,
+    patience: Duration,
+) -> Availability {
+    let nothing = |why: String| Availability {
+        chip: chip_of(cupti, device),
+        image: Arc::new([]),
+        refused: Some(why.into()),
+        sampling: Err("nothing may be counted".into()),
+    };
+    let lock = match GpuLock::new(uuid) {
+        Ok(lock) => lock,
+        Err(error) => return nothing(error.to_string()),
+    };
+    match lock.acquire(Instant::now() + patience) {
+        Ok(_held) => ask(cupti, device, context),
+        Err(error) => nothing(error.to_string()),
+    }
+}
+
+fn ask(cupti: &Cupti, device: i32, context: Context) -> Availability {
     // Asking for the chip before this crashes in CUPTI 13.0.
     let chip = profiler_call!(cupti, cuptiProfilerInitialize, &mut ProfilerInitialize::default())
         .and_then(|()| chip_name(cupti, device));

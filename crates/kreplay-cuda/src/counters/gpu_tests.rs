@@ -42,7 +42,7 @@ fn counters_with(agent: &CudaAgent, sampling: bool, fence: bool) -> Counting {
     println!("CUPTI {} at {}", cupti.version().expect("a version"), cupti.path().display());
     let mut availability = {
         let _entered = agent.enter().expect("the context is there");
-        availability(&cupti, agent.device(), agent.context())
+        availability(&cupti, (agent.device(), agent.uuid()), agent.context(), Duration::from_secs(20))
     };
     println!("chip {}, refused: {:?}", availability.chip, availability.refused);
     if let Err(why) = &availability.sampling {

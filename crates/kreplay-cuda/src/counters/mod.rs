@@ -9,6 +9,7 @@ mod alone;
 mod answers;
 mod beside;
 mod bounds;
+mod busy;
 mod choice;
 mod count;
 mod device;

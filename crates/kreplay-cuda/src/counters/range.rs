@@ -1,5 +1,6 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
+use super::busy::while_busy;
 use super::images::zeroed;
 use super::planner::Group;
 use crate::tables::cupti_structs::*;
@@ -114,7 +115,7 @@ impl RangeProfiler {
     /// CUPTI's status, 35 without permission.
     pub(crate) fn start(&self) -> Result<(), CuptiError> {
         let mut params = RangeSession { object: self.object, ..Default::default() };
-        profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params)
+        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))
     }
 
     /// The pass ends.

@@ -10,7 +10,7 @@ use crate::tables::callback::domain;
 use crate::tables::{Cupti, Environment, find_cupti};
 use kreplay_engine::Request;
 use std::ffi::c_void;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 unsafe extern "C" fn ignore(_user: *mut c_void, _domain: u32, _id: u32, _data: *const c_void) {}
 
@@ -37,7 +37,7 @@ fn counting_is_available_when_the_helpers_come_after_the_callbacks() {
     timed("helpers", || cupti.complete());
     let found: Availability = timed("availability", || {
         let _entered = agent.enter().expect("the context is there");
-        availability(&cupti, agent.device(), agent.context())
+        availability(&cupti, (agent.device(), agent.uuid()), agent.context(), Duration::from_secs(20))
     });
     assert_eq!(found.refused, None);
     let sampling = found.sampling.as_deref().expect("it can be sampled");

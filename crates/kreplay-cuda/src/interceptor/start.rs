@@ -160,7 +160,7 @@ fn make_counters(
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = match known.iter().find(|(device, _)| *device == agent.device()) {
         Some((_, found)) => found.clone(),
-        None => availability(cupti, agent.device(), agent.context()),
+        None => availability(cupti, (agent.device(), agent.uuid()), agent.context(), conduct.lock_deadline),
     };
     if found.refused.is_none() && !known.iter().any(|(device, _)| *device == agent.device()) {
         known.push((agent.device(), found.clone()));

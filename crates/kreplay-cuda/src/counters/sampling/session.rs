@@ -6,6 +6,7 @@
 use super::group::SampleGroup;
 use super::pace::BUFFER;
 use super::sampler::{Decoded, Sampler, SamplerError, Values};
+use crate::counters::busy::while_busy;
 use crate::counters::host::{Host, Names};
 use crate::counters::images::zeroed;
 use crate::tables::cupti_sampling::*;
@@ -68,9 +69,9 @@ impl Sampler for Session {
     fn program(&mut self, group: &Arc<SampleGroup>, interval: u64) -> Result<(), SamplerError> {
         self.release();
         let mut params = SamplingEnable { device: self.device as usize, ..Default::default() };
-        optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params)?;
+        while_busy(|| optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params))?;
         self.object = params.object;
-        if let Err(error) = self.set_config(group, interval) {
+        if let Err(error) = while_busy(|| self.set_config(group, interval)) {
             self.release();
             return Err(error.into());
         }
@@ -80,7 +81,7 @@ impl Sampler for Session {
 
     fn start(&mut self) -> Result<(), SamplerError> {
         let mut params = SamplingSession { object: self.object, ..Default::default() };
-        Ok(optional_call!(self.cupti, cuptiPmSamplingStart, &mut params)?)
+        Ok(while_busy(|| optional_call!(self.cupti, cuptiPmSamplingStart, &mut params))?)
     }
 
     fn stop(&mut self) -> Result<(), SamplerError> {

@@ -344,7 +344,7 @@ fn samples_may_be_milliseconds_apart() {
     let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
     let availability = {
         let _entered = agent.enter().expect("the context is there");
-        crate::counters::availability(&cupti, agent.device(), agent.context())
+        crate::counters::availability(&cupti, (agent.device(), agent.uuid()), agent.context(), Duration::from_secs(20))
     };
     let image = availability.sampling.expect("it can be sampled");
     let planner = crate::counters::planner::Planner::new(&cupti, &availability.chip, &availability.image, Some(&image));

@@ -1,0 +1,82 @@
+//! Waiting for hardware that somebody else holds for a moment: a process that asks what may be counted holds it while it asks.
+
+use crate::tables::{CuptiError, CuptiStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long it is waited.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// What passes between two calls.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Calls again for a second while the hardware is busy. Who holds it for longer is another profiler, for which nobody waits twice.
+///
+/// # Errors
+/// Those of `call`.
+pub(super) fn while_busy<T>(call: impl FnMut() -> Result<T, CuptiError>) -> Result<T, CuptiError> {
+    static LASTS: AtomicBool = AtomicBool::new(false);
+    wait(&LASTS, PATIENCE, call)
+}
+
+fn wait<T>(
+    lasts: &AtomicBool,
+    patience: Duration,
+    mut call: impl FnMut() -> Result<T, CuptiError>,
+) -> Result<T, CuptiError> {
+    let start = Instant::now();
+    loop {
+        let answer = call();
+        let busy = matches!(&answer, Err(error) if error.status == CuptiStatus::HARDWARE_BUSY);
+        if !busy || lasts.load(Ordering::Relaxed) || start.elapsed() >= patience {
+            lasts.store(busy, Ordering::Relaxed);
+            return answer;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(busy: u32, then: Result<(), CuptiStatus>) -> impl FnMut() -> Result<(), CuptiError> {
+        let mut left = busy;
+        move || {
+            let status = if left > 0 { Err(CuptiStatus::HARDWARE_BUSY) } else { then };
+            left = left.saturating_sub(1);
+            status.map_err(|status| CuptiError { call: "start", status })
+        }
+    }
+
+    #[test]
+    fn what_is_busy_for_a_moment_is_waited_for_and_other_failures_are_not() {
+        let lasts = AtomicBool::new(false);
+        assert!(wait(&lasts, Duration::from_secs(60), answers(3, Ok(()))).is_ok());
+        let mut calls = 0;
+        let failed = wait(&lasts, Duration::from_secs(60), || {
+            calls += 1;
+            answers(0, Err(CuptiStatus::NOT_SUPPORTED))()
+        });
+        assert_eq!((failed.map_err(|error| error.status), calls), (Err(CuptiStatus::NOT_SUPPORTED), 1));
+    }
+
+    #[test]
+    fn what_stays_busy_is_waited_for_once_until_it_is_free_again() {
+        let lasts = AtomicBool::new(false);
+        let mut calls = 0;
+        let mut ask = |patience, busy| {
+            calls = 0;
+            let found = wait(&lasts, patience, || {
+                calls += 1;
+                if busy { answers(1, Ok(()))() } else { Ok(()) }
+            });
+            (found.is_ok(), calls)
+        };
+        let short = Duration::from_millis(20);
+        let (found, waited) = ask(short, true);
+        assert!(!found && waited > 1);
+        assert_eq!(ask(Duration::from_secs(60), true), (false, 1), "nobody waits twice");
+        assert_eq!(ask(short, false), (true, 1));
+        assert!(ask(short, true).1 > 1, "it was free meanwhile");
+    }
+}
