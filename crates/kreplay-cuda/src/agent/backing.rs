@@ -5,16 +5,22 @@ use crate::tables::CudaError;
 use kreplay_engine::{AgentError, Backing, MemoryState, Range, Tier};
 use std::collections::BTreeMap;
 
-/// Host backing by its base: copies from and to it go by the copy engine.
+/// Backing by its base. Copies from and to that of the host go by the copy engine.
 #[derive(Debug, Default)]
 pub(super) struct Backings {
     host: BTreeMap<u64, u64>,
+    device: BTreeMap<u64, u64>,
 }
 
 impl Backings {
     /// Whether an address is in host backing.
     pub(super) fn is_host(&self, address: u64) -> bool {
         self.host.range(..=address).next_back().is_some_and(|(base, bytes)| address - base < *bytes)
+    }
+
+    /// Whether device backing begins there that has room for so many bytes.
+    pub(super) fn is_on_device(&self, base: u64, bytes: u64) -> bool {
+        self.device.get(&base).is_some_and(|room| bytes <= *room)
     }
 }
 
@@ -36,9 +42,12 @@ impl CudaAgent {
             CudaError::OUT_OF_MEMORY => AgentError::Exhausted { tier, bytes },
             _ => self.error(error),
         })?;
-        if tier == Tier::Host {
-            locked(&self.0.backings).host.insert(base, bytes);
-        }
+        let mut backings = locked(&self.0.backings);
+        match tier {
+            Tier::Device => backings.device.insert(base, bytes),
+            Tier::Host => backings.host.insert(base, bytes),
+        };
+        drop(backings);
         Ok(Backing { range: Range::new(base, bytes), tier, token: 0 })
     }
 
@@ -46,7 +55,11 @@ impl CudaAgent {
         // A lost context has given its memory back, or never will.
         let Ok(_entered) = self.enter() else { return };
         let freed = match backing.tier {
-            Tier::Device => self.driver().free(backing.range.base),
+            Tier::Device => {
+                self.end_digest(backing.range.base);
+                locked(&self.0.backings).device.remove(&backing.range.base);
+                self.driver().free(backing.range.base)
+            }
             Tier::Host => {
                 locked(&self.0.backings).host.remove(&backing.range.base);
                 self.driver().free_host(backing.range.base)

@@ -5,6 +5,7 @@
 //! no other; the engine drains the program's streams before a window and settles ours before the program's own launch.
 
 mod backing;
+mod digests;
 mod drain;
 mod freed;
 mod guard;
@@ -33,6 +34,7 @@ use crate::kernels;
 use crate::pools::Pools;
 use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribute};
 use backing::Backings;
+use digests::Digests;
 use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
 use slots::Slots;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -62,6 +64,7 @@ struct Inner {
     blocks: u32,
     slots: Mutex<Slots>,
     backings: Mutex<Backings>,
+    digests: Mutex<Digests>,
     streams: Mutex<Streams>,
     lost: OnceLock<String>,
     /// The program's stream that the current pass runs on; 0 for our own.
@@ -82,6 +85,10 @@ struct Inner {
 struct Kernels {
     copy: Function,
     compare: Function,
+    look: Function,
+    take: Function,
+    give: Function,
+    digest: Function,
     synchronise: Function,
     hash: Function,
 }
@@ -112,6 +119,10 @@ impl CudaAgent {
         let kernels = Kernels {
             copy: function(kernels::COPY)?,
             compare: function(kernels::COMPARE)?,
+            look: function(kernels::LOOK)?,
+            take: function(kernels::TAKE)?,
+            give: function(kernels::GIVE)?,
+            digest: function(kernels::DIGEST)?,
             synchronise: function(kernels::SYNCHRONISE)?,
             hash: function(kernels::HASH)?,
         };
@@ -130,6 +141,7 @@ impl CudaAgent {
             blocks: processors * 8,
             slots: Mutex::default(),
             backings: Mutex::default(),
+            digests: Mutex::default(),
             streams: Mutex::default(),
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),

@@ -2,7 +2,7 @@
 
 use super::slots::{PendingKind, Slot};
 use super::{CudaAgent, locked};
-use crate::kernels::Table;
+use crate::kernels::{TILE_BYTES, Table};
 use crate::tables::Function;
 use kreplay_engine::{AgentError, Chunk, Move, Pair, Range, Ticket, Towards};
 use std::ffi::c_void;
@@ -46,11 +46,17 @@ impl CudaAgent {
                 }
             }
         }
+        self.launch_copying(self.0.kernels.copy, &table)?;
+        self.renew_digests(moves)
+    }
+
+    /// Launches a kernel that has no result, if there is anything to do.
+    pub(super) fn launch_copying(&self, kernel: Function, table: &Table) -> Result<(), AgentError> {
         if table.tiles() == 0 {
             return Ok(());
         }
-        let Uploaded { slot, .. } = self.upload(&table, 0, 0)?;
-        let launched = self.launch_over(self.0.kernels.copy, &table, slot.device, None);
+        let Uploaded { slot, .. } = self.upload(table, 0, 0)?;
+        let launched = self.launch_over(kernel, table, slot.device, None);
         let marked = launched.and_then(|()| slot.mark(self.driver(), self.stream()).map_err(|error| self.error(error)));
         locked(&self.0.slots).release_later(slot);
         marked
@@ -66,19 +72,40 @@ impl CudaAgent {
         let mut table = Table::default();
         let mut maps = Vec::with_capacity(pairs.len());
         let mut words = 0;
-        for pair in pairs {
+        // Smaller chunks than a tile are told apart by comparing.
+        let by_tile = chunk.bytes() >= TILE_BYTES;
+        let digests: Vec<u64> = {
+            let known = locked(&self.0.digests);
+            pairs.iter().map(|pair| if by_tile { known.of(pair) } else { 0 }).collect()
+        };
+        let hashed = digests.iter().any(|digest| *digest != 0);
+        for (pair, digest) in pairs.iter().zip(&digests) {
             let chunks = chunk.count(pair.bytes);
             maps.push((words, chunks));
             let (from, to) = match towards {
-                Some(Towards::Memory) => (pair.shadow, pair.memory),
-                Some(Towards::Shadow) | None => (pair.memory, pair.shadow),
+                Some(Towards::Memory) if !hashed => (pair.shadow, pair.memory),
+                _ => (pair.memory, pair.shadow),
             };
-            table.push(from, to, pair.bytes, words);
+            table.push_hashed(from, to, pair.bytes, words, *digest);
             // Maps begin at 64-bit words, so that they can be read as such.
             words += chunks.div_ceil(64) * 2;
         }
-        let kernel = if towards.is_some() { self.0.kernels.synchronise } else { self.0.kernels.compare };
-        self.observe(kernel, &table, chunk, words * 4, PendingKind::Maps(maps))
+        let kernels = &self.0.kernels;
+        let kernel = match towards {
+            None if hashed => kernels.look,
+            None => kernels.compare,
+            Some(Towards::Shadow) if hashed => kernels.take,
+            Some(Towards::Memory) if hashed => kernels.give,
+            Some(_) => kernels.synchronise,
+        };
+        let ticket = self.observe(kernel, &table, chunk, words * 4, PendingKind::Maps(maps))?;
+        match towards {
+            Some(Towards::Shadow) if by_tile => self.begin_digests(pairs)?,
+            // Written without them.
+            Some(Towards::Shadow) => pairs.iter().for_each(|pair| self.end_digest(pair.shadow)),
+            _ => {}
+        }
+        Ok(ticket)
     }
 
     pub(super) fn hash_ranges(&self, ranges: &[Range], chunk: Chunk) -> Result<Ticket, AgentError> {

@@ -1,7 +1,8 @@
 //! The agent's device kernels, as the processor runs them. They are also the reference that the real ones are held to.
 
 use super::Kernel;
-use crate::kernels::Entry;
+use crate::kernels::{Entry, TILE_BYTES};
+use kreplay_engine::Towards;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -29,6 +30,23 @@ pub(super) fn own_kernel(name: &str) -> Option<Kernel> {
                     }
                 }
             })
+        })),
+        "kreplay_look" => {
+            Some(Arc::new(|_, arguments| each(arguments, |entry, shift, out| look(entry, shift, out, None))))
+        }
+        "kreplay_take" => Some(Arc::new(|_, arguments| {
+            each(arguments, |entry, shift, out| look(entry, shift, out, Some(Towards::Shadow)));
+        })),
+        "kreplay_give" => Some(Arc::new(|_, arguments| {
+            each(arguments, |entry, shift, out| look(entry, shift, out, Some(Towards::Memory)));
+        })),
+        "kreplay_digest" => Some(Arc::new(|_, arguments| {
+            each(arguments, |entry, _, _| {
+                for (tile, content) in bytes(entry.a, entry.bytes).chunks(TILE_BYTES as usize).enumerate() {
+                    // SAFETY: the agent gave room for a hash a tile.
+                    unsafe { *(entry.digests as *mut u64).add(tile) = hash(content) };
+                }
+            });
         })),
         _ => None,
     }
@@ -69,6 +87,34 @@ fn compare(entry: &Entry, shift: u32, out: u64, update: bool) {
             if update {
                 b.copy_from_slice(a);
             }
+        }
+    }
+}
+
+fn look(entry: &Entry, shift: u32, out: u64, towards: Option<Towards>) {
+    if entry.digests == 0 {
+        let (a, b) = if towards == Some(Towards::Memory) { (entry.b, entry.a) } else { (entry.a, entry.b) };
+        return compare(&Entry { a, b, ..*entry }, shift, out, towards.is_some());
+    }
+    let (a, b) = (bytes(entry.a, entry.bytes), bytes(entry.b, entry.bytes));
+    let tile_bytes = TILE_BYTES as usize;
+    for (tile, (a, b)) in a.chunks_mut(tile_bytes).zip(b.chunks_mut(tile_bytes)).enumerate() {
+        // SAFETY: the agent gave room for a hash a tile.
+        let digest = unsafe { &mut *(entry.digests as *mut u64).add(tile) };
+        let found = hash(a);
+        if found == *digest {
+            continue;
+        }
+        let index = (tile * tile_bytes) >> shift;
+        // SAFETY: the agent gave room for a bit a chunk.
+        unsafe { *(out as *mut u32).add(entry.out as usize + index / 32) |= 1 << (index % 32) };
+        match towards {
+            None => {}
+            Some(Towards::Shadow) => {
+                b.copy_from_slice(a);
+                *digest = found;
+            }
+            Some(Towards::Memory) => a.copy_from_slice(b),
         }
     }
 }

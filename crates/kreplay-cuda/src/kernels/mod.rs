@@ -1,4 +1,5 @@
-//! The agent's device kernels: copy, compare, synchronise and hash, each over a table of ranges in one launch.
+//! The agent's device kernels: copy, compare, synchronise and hash, by reading both sides or by hashes that are kept, each over a
+//! table of ranges in one launch.
 //!
 //! They are shipped as PTX text (`replay.ptx`, `.version 7.0`, target `sm_70`), which every driver from 450 on compiles for
 //! its device when it is loaded. The text is compiled from `replay.c` with
@@ -13,9 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use table::Table;
 #[cfg(test)]
-pub(crate) use table::{Entry, TILE_BYTES};
+pub(crate) use table::Entry;
+pub(crate) use table::{TILE_BYTES, Table};
 
 use std::ffi::CStr;
 
@@ -35,6 +36,15 @@ pub(crate) const COMPARE: &CStr = c"kreplay_compare";
 pub(crate) const SYNCHRONISE: &CStr = c"kreplay_synchronise";
 /// Adds the hash of each chunk of `a` to its value.
 pub(crate) const HASH: &CStr = c"kreplay_hash";
+
+/// Marks the tiles of `a` with other hashes than those that are kept of `b`.
+pub(crate) const LOOK: &CStr = c"kreplay_look";
+/// The same, and makes `b` and its hashes like `a`.
+pub(crate) const TAKE: &CStr = c"kreplay_take";
+/// The same, and makes `a` like `b`.
+pub(crate) const GIVE: &CStr = c"kreplay_give";
+/// Writes the hash of each tile of `a`.
+pub(crate) const DIGEST: &CStr = c"kreplay_digest";
 
 /// Threads of a block in every launch of these kernels.
 pub(crate) const BLOCK: u32 = 256;

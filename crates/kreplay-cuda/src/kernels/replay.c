@@ -23,7 +23,7 @@ struct entry {
     u64 bytes;
     u64 first_tile; // tiles of all entries before this one
     u64 out;        // compare, synchronise: first word of its map; hash: first value
-    u64 unused;
+    u64 digests;    // look, take, give, digest: the hash of each tile of the shadow
 };
 
 INLINE u32 lane_id(void) { return __nvvm_read_ptx_sreg_tid_x() & (LANES - 1); }
@@ -233,5 +233,101 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
             place ^= (16 - count) << 56;
             add_hash(hashes, (offset + at) >> chunk_shift, mixed(load_part(a + at, count), place));
         }
+    }
+}
+
+// The hash of a tile, in every lane: that of kreplay_hash for a chunk of a tile.
+INLINE u64 tile_hash(u64 a, u64 bytes, u32 lane) {
+    u64 sum = 0;
+    if (bytes == (1u << TILE_SHIFT) && (a & 15) == 0) {
+        u64x2 x[ROWS];
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) x[row] = *(const GLOBAL u64x2*)(a + row * ROW + lane * 16);
+        u64 key_low = KEY_LOW + lane * STEP_LOW, key_high = KEY_HIGH + lane * STEP_HIGH;
+#pragma unroll
+        for (int row = 0; row < ROWS; row++)
+            sum += keyed(x[row], key_low + row * (LANES * STEP_LOW), key_high + row * (LANES * STEP_HIGH));
+    } else {
+        for (u64 at = lane * 16; at < bytes; at += ROW) {
+            u64 count = bytes - at < 16 ? bytes - at : 16;
+            sum += mixed(load_part(a + at, count), at / 16 ^ (16 - count) << 56);
+        }
+    }
+    return warp_sum(sum);
+}
+
+// Copies a tile. It was just read, so the cache has it.
+INLINE void copy_tile(u64 to, u64 from, u64 bytes, u32 lane) {
+    if (((to | from) & 15) == 0) {
+        u64 whole = bytes & ~15ull;
+        for (u64 at = lane * 16; at < whole; at += ROW) store16(to + at, load16(from + at));
+        for (u64 at = whole + lane; at < bytes; at += LANES) *(GLOBAL u8*)(to + at) = *(const GLOBAL u8*)(from + at);
+        return;
+    }
+    for (u64 at = lane; at < bytes; at += LANES) *(GLOBAL u8*)(to + at) = *(const GLOBAL u8*)(from + at);
+}
+
+enum { LOOK, TAKE, GIVE };
+
+// Marks the tiles of memory (a) whose hashes differ from those of the shadow (b), and makes one side like the other there. A
+// range without hashes is compared.
+INLINE void look(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 chunk_shift, GLOBAL u32* maps, int way) {
+    u32 lane = lane_id(), index = 0;
+    struct entry e = table[0];
+    u64 next = entries > 1 ? table[1].first_tile : tiles;
+    for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
+        if (tile >= next) {
+            index = find_entry(table, entries, tile);
+            e = table[index];
+            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
+        }
+        u64 offset = (tile - e.first_tile) << TILE_SHIFT;
+        if (!e.digests) {
+            struct entry sides = e;
+            if (way == GIVE) sides.a = e.b, sides.b = e.a;
+            compare_tile(&sides, offset, lane, chunk_shift, maps, way != LOOK);
+            continue;
+        }
+        u64 left = e.bytes - offset, bytes = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+        u64 a = e.a + offset, b = e.b + offset;
+        GLOBAL u64* digest = (GLOBAL u64*)e.digests + (tile - e.first_tile);
+        u64 known = *digest, hash = tile_hash(a, bytes, lane);
+        if (hash == known) continue;
+        if (lane == 0) mark_lane(maps + e.out, offset, chunk_shift);
+        if (way == TAKE) {
+            copy_tile(b, a, bytes, lane);
+            if (lane == 0) *digest = hash;
+        }
+        if (way == GIVE) copy_tile(a, b, bytes, lane);
+    }
+}
+
+KERNEL void kreplay_look(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 chunk_shift, GLOBAL u32* maps) {
+    look(table, entries, tiles, chunk_shift, maps, LOOK);
+}
+
+KERNEL void kreplay_take(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 chunk_shift, GLOBAL u32* maps) {
+    look(table, entries, tiles, chunk_shift, maps, TAKE);
+}
+
+KERNEL void kreplay_give(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 chunk_shift, GLOBAL u32* maps) {
+    look(table, entries, tiles, chunk_shift, maps, GIVE);
+}
+
+// Writes the hash of each tile of a range.
+KERNEL void kreplay_digest(const GLOBAL struct entry* table, u32 entries, u64 tiles) {
+    u32 lane = lane_id(), index = 0;
+    struct entry e = table[0];
+    u64 next = entries > 1 ? table[1].first_tile : tiles;
+    for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
+        if (tile >= next) {
+            index = find_entry(table, entries, tile);
+            e = table[index];
+            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
+        }
+        u64 offset = (tile - e.first_tile) << TILE_SHIFT;
+        u64 left = e.bytes - offset;
+        u64 hash = tile_hash(e.a + offset, left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT), lane);
+        if (lane == 0) ((GLOBAL u64*)e.digests)[tile - e.first_tile] = hash;
     }
 }

@@ -17,7 +17,8 @@ pub(crate) struct Entry {
     pub(crate) first_tile: u64,
     /// Compare, synchronise: the first 32-bit word of the entry's map. Hash: its first value.
     pub(crate) out: u64,
-    unused: u64,
+    /// Where the hashes of `b`'s tiles lie, or of `a`'s where there is no other side; 0: there are none.
+    pub(crate) digests: u64,
 }
 
 const _: () = assert!(std::mem::size_of::<Entry>() == 48);
@@ -32,10 +33,15 @@ pub(crate) struct Table {
 impl Table {
     /// Adds a range or pair whose result begins at `out`.
     pub(crate) fn push(&mut self, a: u64, b: u64, bytes: u64, out: u64) {
+        self.push_hashed(a, b, bytes, out, 0);
+    }
+
+    /// The same, with hashes.
+    pub(crate) fn push_hashed(&mut self, a: u64, b: u64, bytes: u64, out: u64, digests: u64) {
         if bytes == 0 {
             return;
         }
-        self.entries.push(Entry { a, b, bytes, first_tile: self.tiles, out, unused: 0 });
+        self.entries.push(Entry { a, b, bytes, first_tile: self.tiles, out, digests });
         self.tiles += bytes.div_ceil(TILE_BYTES);
     }
 

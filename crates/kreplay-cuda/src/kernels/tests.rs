@@ -6,13 +6,17 @@ fn the_text_has_the_kernels_and_a_low_version() {
     let text = PTX.to_str().expect("PTX is ASCII");
     assert!(text.is_ascii());
     assert!(text.contains(".version 7.0\n") && text.contains(".target sm_70\n") && text.contains(".address_size 64\n"));
-    for kernel in [COPY, COMPARE, SYNCHRONISE, HASH] {
+    for kernel in [COPY, COMPARE, SYNCHRONISE, HASH, LOOK, TAKE, GIVE, DIGEST] {
         assert!(text.contains(&format!(".visible .entry {}(", kernel.to_str().expect("ASCII"))), "{kernel:?}");
     }
     // 128-bit accesses on both sides, and no call, local memory or external symbol.
     assert!(text.matches("ld.global.v4").count() >= 32, "the loads are 128 bits wide");
     assert!(text.matches("st.global.v4").count() >= 16, "the stores are 128 bits wide");
-    let hash = text.split_once(".entry kreplay_hash(").expect("it is there").1;
+    let hash = text
+        .split_once(".entry kreplay_hash(")
+        .and_then(|(_, rest)| rest.split_once(".entry "))
+        .expect("it is there")
+        .0;
     assert_eq!(hash.matches("+3584]").count(), 1, "every 128 bits are loaded once");
     for absent in [".extern", "call", ".local", "ld.local"] {
         assert!(!text.contains(absent), "{absent} in the PTX text");

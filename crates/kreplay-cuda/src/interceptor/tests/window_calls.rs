@@ -49,9 +49,10 @@ fn a_trusted_window_calls_no_more_than_it_needs() {
             ("cuCtxSynchronize", 2),
             // The write set, the hashes of four passes, the hash of the program's own.
             ("cuEventQuery", 3),
-            ("cuEventRecord", 3),
-            // Five passes and their hashes, one comparison.
-            ("cuLaunchKernelEx", 11),
+            // The same, and behind the hashes of what was committed.
+            ("cuEventRecord", 4),
+            // Five passes and their hashes, one look, the hashes of what was committed.
+            ("cuLaunchKernelEx", 12),
             // Four times to memory, once to the shadow; answers thrice.
             ("cuMemcpyAsync", 8),
             // Two drains of two streams, and before and after the program's own pass.
