@@ -5,6 +5,7 @@ use super::images::zeroed;
 use super::planner::Group;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Every launch between start and stop is a range of its own, in order; passes that we replay. Ranges that are pushed and
@@ -17,6 +18,8 @@ const USER_REPLAY: u32 = 3;
 pub(crate) struct RangeProfiler {
     cupti: Arc<Cupti>,
     object: RangeObject,
+    /// What the object lays images out for: a group and a number of ranges, and how many bytes these take.
+    layout: RefCell<Option<(Arc<Group>, u32, usize)>>,
 }
 
 // SAFETY: CUPTI's object is used by one thread at a time: it is kept behind a lock.
@@ -37,15 +40,15 @@ impl RangeProfiler {
     pub(crate) fn enable(cupti: Arc<Cupti>, context: Context) -> Result<Self, CuptiError> {
         let mut params = RangeEnable { context, ..Default::default() };
         profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params)?;
-        Ok(Self { cupti, object: params.object })
+        Ok(Self { cupti, object: params.object, layout: RefCell::new(None) })
     }
 
     /// An empty counter image for a group and a number of ranges.
     ///
     /// # Errors
     /// CUPTI's status.
-    pub(crate) fn image(&self, group: &Group, ranges: u32) -> Result<Vec<u8>, CuptiError> {
-        let mut image = zeroed(self.image_bytes(group, ranges)?);
+    pub(crate) fn image(&self, group: &Arc<Group>, ranges: u32) -> Result<Vec<u8>, CuptiError> {
+        let mut image = zeroed(self.lay_out(group, ranges)?);
         self.initialize(&mut image)?;
         Ok(image)
     }
@@ -54,13 +57,28 @@ impl RangeProfiler {
     ///
     /// # Errors
     /// CUPTI's status; [`CuptiStatus::INVALID_PARAMETER`] for storage of another size.
-    pub(crate) fn empty(&self, group: &Group, ranges: u32, image: &mut [u8]) -> Result<(), CuptiError> {
-        // Asked again, since the session lays images out for what it was asked last.
-        if self.image_bytes(group, ranges)? != image.len() {
+    pub(crate) fn empty(&self, group: &Arc<Group>, ranges: u32, image: &mut [u8]) -> Result<(), CuptiError> {
+        if self.lay_out(group, ranges)? != image.len() {
             let call = "cuptiRangeProfilerGetCounterDataSize";
             return Err(CuptiError { call, status: CuptiStatus::INVALID_PARAMETER });
         }
         self.initialize(image)
+    }
+
+    /// How many bytes such an image takes. The object lays images out for what it was asked last, so that it is asked again
+    /// where that was something else; an answer takes it almost 3 ms, for which the next pass would have to wait.
+    fn lay_out(&self, group: &Arc<Group>, ranges: u32) -> Result<usize, CuptiError> {
+        let mut layout = self.layout.borrow_mut();
+        if let Some((of, most, bytes)) = &*layout
+            && Arc::ptr_eq(of, group)
+            && *most == ranges
+        {
+            return Ok(*bytes);
+        }
+        *layout = None;
+        let bytes = self.image_bytes(group, ranges)?;
+        *layout = Some((Arc::clone(group), ranges, bytes));
+        Ok(bytes)
     }
 
     fn image_bytes(&self, group: &Group, ranges: u32) -> Result<usize, CuptiError> {
