@@ -8,7 +8,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
 
     build       45 s   compiles the programs (done by itself where they are missing)
     uncounted   60 s   every program at 1, 2, 5 and 9 passes, kernel and batch windows, nothing counted
-    counted    150 s   every program with counters, kernel and batch windows; warps against each launch's geometry
+    counted    260 s   every program with counters, kernel and batch windows; warps against each launch's geometry
     filters     20 s   --kernel, --exclude, --skip and --count, in both kinds of windows
     restore     15 s   the restore left out: in-place programs must come out wrong
     frees       20 s   memory freed to pools within batch windows: what ends windows, and how long they are
@@ -50,6 +50,8 @@ METRICS = (
 # About nine passes, which only ranges can count.
 SEVERAL = METRICS + ",sm__throughput.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_launched.sum"
+# One group of sampling.
+SAMPLED = "sm__cycles_active.sum,sm__inst_executed.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
     "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
@@ -221,6 +223,14 @@ def counted():
                 name = f"counted {program} {window} {'several' if options[-1] != METRICS else 'few'}"
                 run = Run(name, [*options, "--window", window], [BUILD / program])
                 check(name, run, right(run, program, True))
+    # One group that is sampled, with several streams, threads and contexts.
+    for program in ("contexts", "streams", "threads"):
+        for window in ("kernel", "batch"):
+            name = f"counted {program} {window} sampled"
+            run = Run(name, ["-c", SAMPLED, "--window", window], [BUILD / program])
+            wrong = right(run, program, True, skipped_warps=True)
+            ways = {counter["way"] for d in run.dispatches for counter in d["counters"]}
+            check(name, run, wrong + ([f"counted by {sorted(map(str, ways))}"] if ways != {"sampling"} else []))
     for options in (["--set", "memory"], ["--set", "compute"], ["--set", "basic"], ["--set", "basic", "--shadow", "trusted"],
                     ["--set", "memory", "--verify", "all"]):
         name = "counted in_place " + " ".join(options)

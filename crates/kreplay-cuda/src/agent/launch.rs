@@ -118,6 +118,7 @@ impl Agent for CudaAgent {
 impl CudaAgent {
     /// Frees what the agent holds for tables and results; the context is about to go.
     pub(crate) fn close(&self) {
+        self.leave_device();
         let Ok(_entered) = self.enter() else { return };
         locked(&self.0.slots).close(self.driver());
     }

@@ -10,6 +10,7 @@ mod drain;
 mod freed;
 mod guard;
 mod launch;
+mod neighbours;
 mod operations;
 mod passes;
 mod pause;
@@ -128,7 +129,7 @@ impl CudaAgent {
         };
         let capabilities = Capabilities { observe: true };
         let description = AgentDescription { id, name, chip: chip.into(), simulated: false, capabilities };
-        Ok(Self(Arc::new(Inner {
+        let agent = Self(Arc::new(Inner {
             driver: Arc::clone(&driver),
             context,
             device,
@@ -150,7 +151,9 @@ impl CudaAgent {
             records: AtomicBool::new(false),
             pools: OnceLock::new(),
             filler: Mutex::new(0),
-        })))
+        }));
+        agent.enter_device();
+        Ok(agent)
     }
 
     /// The driver.

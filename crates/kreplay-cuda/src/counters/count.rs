@@ -156,7 +156,8 @@ impl Counters for CudaCounters {
         // submission; with replays behind it a first pass by ranges gains nothing from that.
         let alone = |planned: &Arc<Planned>| planned.plan.passes == std::slice::from_ref(pass);
         match pass.way {
-            Way::Sampling => true,
+            // Launches of another context of the device would be counted too, and its own windows would have to wait.
+            Way::Sampling => !self.agent.shares_device(),
             // The driver waits for every launch of such a pass, of collectives too.
             Way::Ranges => CONTEXTS.load(Ordering::Relaxed) <= 1 && self.plans.guarded().iter().any(alone),
             Way::Timing => false,
@@ -208,6 +209,8 @@ impl Counters for CudaCounters {
             locked: false,
             current: None,
             readings: Vec::new(),
+            beside: None,
+            disturbed: false,
         });
         Ok(())
     }
@@ -296,9 +299,7 @@ impl Counters for CudaCounters {
         self.lock.release();
         let Some(window) = window else { return deliver(Err(no_window())) };
         // A process that came meanwhile needs the hardware, and what it did was sampled.
-        if !window.planned.sampled.is_empty()
-            && let Some(company) = self.company()
-        {
+        if let Some(company) = self.disturbed(&window) {
             let passes = window.planned.sampled.iter().map(|sampled| sampled.pass).collect();
             window.gather.discard(passes, CountersError::Discarded(format!("{company}, and was sampled too")));
         }

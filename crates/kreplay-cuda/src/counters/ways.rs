@@ -11,7 +11,10 @@ use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
 use super::timing::TimedPass;
 use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long other contexts of the device may take to rest before a pass is sampled.
+const NEIGHBOURS: Duration = Duration::from_millis(100);
 
 /// A window of counters.
 pub(super) struct Window {
@@ -24,6 +27,10 @@ pub(super) struct Window {
     pub(super) ranges: RangeWindow,
     /// The GPU's lock is held: from the first counted pass on.
     pub(super) locked: bool,
+    /// What other contexts of the device had launched when sampling began; `None`: it has not.
+    pub(super) beside: Option<u64>,
+    /// Another context's work ran as it was sampled.
+    pub(super) disturbed: bool,
     pub(super) current: Option<(u32, Current)>,
     pub(super) readings: Vec<Reading>,
 }
@@ -66,10 +73,12 @@ impl CudaCounters {
             Way::Ranges => return Err(CountersError::Discarded(format!("pass {} is not in the plan", pass.index))),
             Way::Sampling if !self.conduct.fence => {
                 self.hold(window)?;
+                self.await_neighbours(window);
                 Current::Unfenced(Box::new(self.begin_unfenced(window, pass.index, events)?))
             }
             Way::Sampling => {
                 self.hold(window)?;
+                self.await_neighbours(window);
                 Current::Sampling(Box::new(self.begin_sampling(window, pass.index, stuck)?))
             }
         })
@@ -164,6 +173,25 @@ impl CudaCounters {
         let made = Arc::new(planned.without_sampling(&self.planner()));
         instead.push((planned, Arc::clone(&made)));
         made
+    }
+
+    /// Waits until other contexts of the device rest: what they run would be sampled.
+    fn await_neighbours(&self, window: &mut Window) {
+        // Before it is waited for, so that what comes meanwhile shows.
+        window.beside.get_or_insert_with(|| self.agent.launches_beside());
+        if self.agent.shares_device() && !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS) {
+            window.disturbed = true;
+        }
+    }
+
+    /// Who has used the GPU while a window was sampled, if anybody did.
+    pub(super) fn disturbed(&self, window: &Window) -> Option<&'static str> {
+        if window.planned.sampled.is_empty() {
+            return None;
+        }
+        let launched = || window.beside.is_some_and(|before| self.agent.launches_beside() != before);
+        let beside = || window.disturbed || launched();
+        self.company().or_else(|| beside().then_some("another context of the program uses this GPU"))
     }
 
     /// Who else is on the GPU, if anybody; then nothing is sampled any more. Where nothing is anyway nobody is looked for.

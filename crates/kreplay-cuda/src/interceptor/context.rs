@@ -134,7 +134,10 @@ impl ContextState {
         let counters = (interceptor.make_counters)(&agent);
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
-            Ok(engine) => Some(Driven { engine, agent, counters }),
+            Ok(engine) => {
+                interceptor.end_beside(&agent);
+                Some(Driven { engine, agent, counters })
+            }
             Err(error) => {
                 (interceptor.warn)("no_plan", error.to_string());
                 None

@@ -192,6 +192,18 @@ impl Interceptor {
         }
     }
 
+    /// A context begins to use a device: windows of others that count as the program goes on, and keep the counters meanwhile, end.
+    fn end_beside(&self, agent: &CudaAgent) {
+        for state in self.all_contexts() {
+            if let Some(driven) = state.driven()
+                && driven.agent.device() == agent.device()
+                && driven.agent.context() != agent.context()
+            {
+                driven.engine.end_counting(ClosingReason::Context);
+            }
+        }
+    }
+
     /// As [`Interceptor::close_windows`], but windows of a single pass go on: nothing is launched again in them.
     fn end_recordings(&self, reason: ClosingReason) {
         for state in self.all_contexts() {

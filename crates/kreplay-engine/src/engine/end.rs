@@ -3,6 +3,7 @@
 use super::Engine;
 use super::open_batch::OpenBatch;
 use crate::lock::lock;
+use crate::window::Batch;
 use crate::{Agent, ClosingReason, Decline};
 use std::time::Instant;
 
@@ -31,6 +32,15 @@ impl<A: Agent> Engine<A> {
         }
         // A window that another thread has just closed may still be launching it.
         drop(self.gate.share());
+    }
+
+    /// Somebody else is about to need the counters that the open window holds: one whose launches are counted as the program makes
+    /// them ends, and one that only records goes on.
+    pub fn end_counting(&self, reason: ClosingReason) {
+        let counts = lock(&self.batch).as_ref().is_some_and(Batch::counts_now);
+        if counts {
+            self.close_batch(reason);
+        }
     }
 
     /// As [`Engine::close_batch`], if the window records.

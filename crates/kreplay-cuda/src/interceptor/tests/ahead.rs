@@ -11,7 +11,7 @@ fn program(meeting: Option<Arc<Barrier>>) -> (Program, Told) {
     let make = move |_: &CudaAgent| {
         sink.lock().expect("nobody panics").push("make");
         let (told, meeting) = (Arc::clone(&sink), meeting.clone());
-        Some(Arc::new(OnePass { waits: true, told, meeting }) as Arc<dyn AgentCounters>)
+        Some(Arc::new(OnePass { waits: true, told, meeting, ..OnePass::default() }) as Arc<dyn AgentCounters>)
     };
     (Program::counted(1, false, request, Box::new(make)), told)
 }

@@ -13,6 +13,7 @@ mod graphics;
 mod graphs;
 mod launches;
 mod memory;
+mod neighbours;
 mod newer;
 mod one_pass;
 mod operations;

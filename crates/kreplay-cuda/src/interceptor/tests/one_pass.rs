@@ -14,6 +14,8 @@ pub(super) type Told = Arc<Mutex<Vec<&'static str>>>;
 pub(super) struct OnePass {
     pub(super) waits: bool,
     pub(super) told: Told,
+    /// Whether launches are counted as the program makes them.
+    pub(super) in_line: bool,
     /// Met as they prepare: when they have begun, and before they end.
     pub(super) meeting: Option<Arc<Barrier>>,
 }
@@ -32,6 +34,9 @@ impl Counters for OnePass {
         self.tell("plan");
         let pass = PlannedPass { index: 0, counters: Vec::new(), way: Way::Timing, price: Duration::ZERO };
         Ok(Plan { passes: vec![pass] })
+    }
+    fn counts_program_queues(&self, _pass: &PlannedPass) -> bool {
+        self.in_line
     }
     fn open(&self, _plan: &Plan, _dispatches: u32) -> Result<(), CountersError> {
         self.tell("open");

@@ -137,6 +137,11 @@ impl<A: Agent> Batch<A> {
         self.mode != Mode::InLine
     }
 
+    /// Whether the program's own launches are being counted.
+    pub(crate) fn counts_now(&self) -> bool {
+        self.core.counting.running()
+    }
+
     /// Passes of each dispatch in it.
     pub(crate) fn passes(&self) -> u32 {
         self.passes
