@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The lock file of a GPU. It stays open, and is locked for the length of a window.
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct GpuLock {
     file: OwnFile,
     path: PathBuf,
+    /// How long it was waited for in vain, in milliseconds, where it was not free since; 0 otherwise.
+    in_vain: AtomicU64,
 }
 
 /// The lock is another process's, or the file cannot be had.
@@ -49,12 +52,13 @@ impl GpuLock {
 
     fn at(path: PathBuf) -> Result<Self, LockError> {
         match open(&path) {
-            Ok(file) => Ok(Self { file: OwnFile::new(file), path }),
+            Ok(file) => Ok(Self { file: OwnFile::new(file), path, in_vain: AtomicU64::new(0) }),
             Err(why) => Err(LockError::Open { path, why }),
         }
     }
 
-    /// Takes it, waiting at most until `deadline`.
+    /// Takes it, waiting at most until `deadline`. Whoever holds it for so long may do so for ever (a program that waits within a
+    /// window), so nobody waits again before it was free.
     ///
     /// # Errors
     /// [`LockError::Held`].
@@ -63,10 +67,16 @@ impl GpuLock {
         loop {
             // SAFETY: the file is open.
             if unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+                self.in_vain.store(0, Ordering::Relaxed);
                 return Ok(Held(self));
             }
-            if Instant::now() >= deadline {
-                return Err(LockError::Held { path: self.path.clone(), waited: start.elapsed() });
+            let before = Duration::from_millis(self.in_vain.load(Ordering::Relaxed));
+            if Instant::now() >= deadline || !before.is_zero() {
+                let waited = before.max(start.elapsed());
+                if deadline > start {
+                    self.in_vain.store(waited.as_millis() as u64, Ordering::Relaxed);
+                }
+                return Err(LockError::Held { path: self.path.clone(), waited });
             }
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -178,5 +188,22 @@ mod tests {
         assert!(one.acquire(Instant::now()).is_err());
         two.release();
         assert!(one.acquire(Instant::now()).is_ok());
+    }
+
+    #[test]
+    fn nobody_waits_twice_for_a_lock_that_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gpu.lock");
+        let (one, two) = (GpuLock::at(path.clone()).expect("open"), GpuLock::at(path).expect("open"));
+        let held = one.acquire(Instant::now()).expect("nobody holds it");
+        assert!(two.acquire(Instant::now() + Duration::from_millis(20)).is_err());
+        // A wait as long as this would never end.
+        assert!(two.acquire(Instant::now() + Duration::from_hours(1)).is_err());
+        drop(held);
+        drop(two.acquire(Instant::now()).expect("it is free"));
+        let held = one.acquire(Instant::now()).expect("nobody holds it");
+        let (started, waits) = (Instant::now(), Duration::from_millis(20));
+        assert!(two.acquire(started + waits).is_err() && started.elapsed() >= waits, "it was free meanwhile");
+        drop(held);
     }
 }
