@@ -4,7 +4,7 @@
 //! those that do not count NVML tells, where it is there and sees them (in a container it may not).
 
 use super::Guarded;
-use super::lock::open;
+use super::lock::{folder, open};
 use crate::interceptor::OwnFile;
 use crate::tables::{Nvml, Processes};
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ fn lock(file: &OwnFile, kind: libc::c_int) -> std::io::Result<()> {
 
 fn path(uuid: [u8; 16]) -> PathBuf {
     let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
-    std::env::temp_dir().join(format!("kreplay-gpu-{name}.processes"))
+    folder().join(format!("kreplay-gpu-{name}.processes"))
 }
 
 /// This process counts on a GPU.

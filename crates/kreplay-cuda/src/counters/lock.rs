@@ -40,13 +40,13 @@ pub(crate) enum LockError {
 }
 
 impl GpuLock {
-    /// The lock of the GPU with this number, in the folder for temporary files.
+    /// The lock of the GPU with this number.
     ///
     /// # Errors
     /// [`LockError::Open`].
     pub(crate) fn new(uuid: [u8; 16]) -> Result<Self, LockError> {
         let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = std::env::temp_dir().join(format!("kreplay-gpu-{name}.lock"));
+        let path = folder().join(format!("kreplay-gpu-{name}.lock"));
         Self::at(path)
     }
 
@@ -87,6 +87,13 @@ impl GpuLock {
         // SAFETY: the file is open. Unlocking what is not locked does nothing.
         unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
     }
+}
+
+/// Where lock files are: the same for every process, whatever `TMPDIR` says. Jobs of a cluster have folders of their own for
+/// temporary files, and share GPUs.
+pub(super) fn folder() -> PathBuf {
+    let common = Path::new("/tmp");
+    if common.is_dir() { common.to_owned() } else { std::env::temp_dir() }
 }
 
 /// Opens a file to lock, and makes it if need be. One that is there is only read: in the folder for temporary files nobody

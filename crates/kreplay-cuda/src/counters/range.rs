@@ -39,7 +39,7 @@ impl RangeProfiler {
     /// CUPTI's status.
     pub(crate) fn enable(cupti: Arc<Cupti>, context: Context) -> Result<Self, CuptiError> {
         let mut params = RangeEnable { context, ..Default::default() };
-        profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params)?;
+        while_busy(|| profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params))?;
         Ok(Self { cupti, object: params.object, layout: RefCell::new(None) })
     }
 
