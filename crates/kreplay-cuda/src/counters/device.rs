@@ -1,11 +1,12 @@
 //! What CUPTI says about a device and context: supported or not, chip, what may be counted.
 
+use super::Guarded;
 use super::lock::GpuLock;
 use super::sampling;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::ffi::CStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What can be counted in a context.
@@ -19,6 +20,43 @@ pub(crate) struct Availability {
     pub(crate) refused: Option<Arc<str>>,
     /// CUPTI's image of what may be sampled, or why nothing may.
     pub(crate) sampling: Result<Arc<[u8]>, Arc<str>>,
+}
+
+/// What was found on each device.
+pub(crate) struct KnownAvailability(Mutex<Vec<(i32, Place)>>);
+
+type Place = Arc<Mutex<Option<Availability>>>;
+
+impl KnownAvailability {
+    /// Nothing yet.
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// What was found on a device, or is by `ask`, which may take long: who asks about another device does not wait. A refusal
+    /// is not kept, since it may pass.
+    pub(crate) fn get(&self, device: i32, ask: impl FnOnce() -> Availability) -> Availability {
+        let place = {
+            let mut known = self.0.guarded();
+            match known.iter().find(|(of, _)| *of == device) {
+                Some((_, place)) => Arc::clone(place),
+                None => {
+                    let place = Place::default();
+                    known.push((device, Arc::clone(&place)));
+                    place
+                }
+            }
+        };
+        let mut place = place.guarded();
+        if let Some(found) = &*place {
+            return found.clone();
+        }
+        let found = ask();
+        if found.refused.is_none() {
+            *place = Some(found.clone());
+        }
+        found
+    }
 }
 
 /// The chip of a device. The profiler is initialised already.
@@ -127,4 +165,32 @@ fn image(cupti: &Cupti, context: Context) -> Result<Vec<u8>, CuptiError> {
         CounterAvailability { context, image_bytes: image.len(), image: image.as_mut_ptr(), ..Default::default() };
     profiler_call!(cupti, cuptiProfilerGetCounterAvailability, &mut params)?;
     Ok(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(refused: Option<&str>) -> Availability {
+        Availability {
+            chip: "GH100".into(),
+            image: Arc::new([]),
+            refused: refused.map(Arc::from),
+            sampling: Err("nothing may be counted".into()),
+        }
+    }
+
+    #[test]
+    fn each_device_is_asked_once_and_again_after_a_refusal() {
+        let known = KnownAvailability::new();
+        assert!(known.get(0, || found(Some("busy"))).refused.is_some());
+        assert!(known.get(0, || found(None)).refused.is_none());
+        known.get(0, || panic!("it is known"));
+        // As one device is asked about, another can be.
+        let both = known.get(1, || {
+            assert!(known.get(2, || found(None)).refused.is_none());
+            found(None)
+        });
+        assert!(both.refused.is_none());
+    }
 }

@@ -47,7 +47,7 @@ mod start_gpu_tests;
 pub(crate) use answers::Known;
 pub(crate) use beside::beside;
 pub(crate) use count::{Conduct, CudaCounters};
-pub(crate) use device::{Availability, availability, chip_of};
+pub(crate) use device::{Availability, KnownAvailability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use list::list;
 pub(crate) use plan::plan_request;

@@ -3,7 +3,7 @@
 use super::end::before_others_at_exit;
 use super::{AgentCounters, Interceptor};
 use crate::agent::CudaAgent;
-use crate::counters::{Availability, Conduct, CudaCounters, availability, beside, chip_of};
+use crate::counters::{Conduct, CudaCounters, KnownAvailability, availability, beside, chip_of};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Context, Cupti, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{Policy, Process, Recorder, WindowMode};
@@ -11,7 +11,7 @@ use kreplay_protocol::{Cache, Filters};
 use kreplay_session::{Backend, Session, attach};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 static INTERCEPTOR: OnceLock<Interceptor> = OnceLock::new();
@@ -156,16 +156,9 @@ fn make_counters(
     session: &Arc<Session>,
 ) -> Option<Arc<dyn AgentCounters>> {
     // While another context of the device is counted on, CUPTI does not answer; what it said before holds.
-    static KNOWN: Mutex<Vec<(i32, Availability)>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = match known.iter().find(|(device, _)| *device == agent.device()) {
-        Some((_, found)) => found.clone(),
-        None => availability(cupti, (agent.device(), agent.uuid()), agent.context(), conduct.lock_deadline),
-    };
-    if found.refused.is_none() && !known.iter().any(|(device, _)| *device == agent.device()) {
-        known.push((agent.device(), found.clone()));
-    }
-    drop(known);
+    static KNOWN: KnownAvailability = KnownAvailability::new();
+    let device = (agent.device(), agent.uuid());
+    let found = KNOWN.get(device.0, || availability(cupti, device, agent.context(), conduct.lock_deadline));
     let warner = Arc::clone(session);
     let warn = Arc::new(move |key, message| warner.warn(key, message));
     match CudaCounters::new(Arc::clone(cupti), agent.clone(), found, conduct, warn) {
