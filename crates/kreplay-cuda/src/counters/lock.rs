@@ -89,6 +89,11 @@ impl GpuLock {
     }
 }
 
+/// Whether a window is open on the GPU with this number, as far as that can be told.
+pub(crate) fn is_counted_on(uuid: [u8; 16]) -> bool {
+    GpuLock::new(uuid).is_ok_and(|lock| lock.acquire(Instant::now()).is_err())
+}
+
 /// Where lock files are: the same for every process, whatever `TMPDIR` says. Jobs of a cluster have folders of their own for
 /// temporary files, and share GPUs.
 pub(super) fn folder() -> PathBuf {

@@ -50,6 +50,7 @@ pub(crate) use count::{Conduct, CudaCounters};
 pub(crate) use device::{Availability, KnownAvailability, availability, chip_of};
 pub(crate) use host::supported_chips;
 pub(crate) use list::list;
+pub(crate) use lock::is_counted_on;
 pub(crate) use plan::plan_request;
 pub(crate) use sets::find as find_set;
 

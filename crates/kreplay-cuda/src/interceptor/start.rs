@@ -2,8 +2,8 @@
 
 use super::end::before_others_at_exit;
 use super::{AgentCounters, Interceptor};
-use crate::agent::CudaAgent;
-use crate::counters::{Conduct, CudaCounters, KnownAvailability, availability, beside, chip_of};
+use crate::agent::{CudaAgent, Current, Depth};
+use crate::counters::{Conduct, CudaCounters, KnownAvailability, availability, beside, chip_of, is_counted_on};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Context, Cupti, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{Policy, Process, Recorder, WindowMode};
@@ -138,9 +138,21 @@ fn get_ready_beside(context: Context) {
     beside("kreplay-ready", move || {
         if let Some(interceptor) = INTERCEPTOR.get() {
             // Whatever goes wrong here goes wrong at the first launch again, which tells.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| interceptor.get_ready(context)));
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                if !counted_now(&interceptor.driver, context) {
+                    interceptor.get_ready(context);
+                }
+            }));
         }
     });
+}
+
+/// Whether somebody counts on a context's GPU right now. Whoever asks about the GPU waits for that, and whoever ends the context for
+/// him: only a launch is worth it.
+fn counted_now(driver: &Driver, context: Context) -> bool {
+    let _depth = Depth::enter();
+    let Ok(_current) = Current::enter(driver, context) else { return false };
+    driver.current_device().and_then(|device| driver.device_uuid(device)).is_ok_and(is_counted_on)
 }
 
 /// Whether launches go into batch windows, where the user leaves the choice too. The cache is flushed before a pass, not
