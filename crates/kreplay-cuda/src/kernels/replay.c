@@ -46,6 +46,18 @@ INLINE u32 find_entry(const GLOBAL struct entry* table, u32 entries, u64 tile) {
     return low;
 }
 
+// How many bytes of a tile there are, of so many from its beginning on.
+INLINE u64 in_tile(u64 left) { return left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT); }
+
+// Where the loop over a warp's tiles comes to a tile of another entry: reads it into `e`, and its end into `next`. A macro, so that the
+// variables stay the loop's own.
+#define SEEK(tile)                                                                \
+    if ((tile) >= next) {                                                         \
+        index = find_entry(table, entries, tile);                                 \
+        e = table[index];                                                         \
+        next = index + 1 < entries ? table[index + 1].first_tile : tiles;         \
+    }
+
 INLINE u32x4 load16(u64 address) { return *(const GLOBAL u32x4*)address; }
 INLINE void store16(u64 address, u32x4 value) { *(GLOBAL u32x4*)address = value; }
 
@@ -89,7 +101,7 @@ INLINE void compare_tile(const struct entry* e, u64 offset, u32 lane, u32 chunk_
         return;
     }
     // The last tile of a range, or ranges that are not aligned to each other: 16 bytes a lane, at once where they can be.
-    u64 end = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+    u64 end = in_tile(left);
     u64 whole = ((a | b) & 15) == 0 ? end & ~15ull : 0;
     for (u64 at = lane * 16; at < end; at += ROW) {
         u32 other = 0;
@@ -115,11 +127,7 @@ INLINE void compare(const GLOBAL struct entry* table, u32 entries, u64 tiles, u3
     struct entry e = table[0];
     u64 next = entries > 1 ? table[1].first_tile : tiles;
     for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
-        if (tile >= next) {
-            index = find_entry(table, entries, tile);
-            e = table[index];
-            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
-        }
+        SEEK(tile);
         compare_tile(&e, (tile - e.first_tile) << TILE_SHIFT, lane, chunk_shift, maps, update);
     }
 }
@@ -137,11 +145,7 @@ KERNEL void kreplay_copy(const GLOBAL struct entry* table, u32 entries, u64 tile
     struct entry e = table[0];
     u64 next = entries > 1 ? table[1].first_tile : tiles;
     for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
-        if (tile >= next) {
-            index = find_entry(table, entries, tile);
-            e = table[index];
-            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
-        }
+        SEEK(tile);
         u64 offset = (tile - e.first_tile) << TILE_SHIFT;
         u64 left = e.bytes - offset, a = e.a + offset, b = e.b + offset;
         if (left >= (1u << TILE_SHIFT) && ((a | b) & 15) == 0) {
@@ -152,7 +156,7 @@ KERNEL void kreplay_copy(const GLOBAL struct entry* table, u32 entries, u64 tile
             for (int row = 0; row < ROWS; row++) store16(b + row * ROW + lane * 16, x[row]);
             continue;
         }
-        u64 end = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+        u64 end = in_tile(left);
         u64 whole = ((a | b) & 15) == 0 ? end & ~15ull : 0;
         for (u64 at = lane * 16; at < whole; at += ROW) store16(b + at, load16(a + at));
         for (u64 at = whole + lane; at < end; at += LANES) *(GLOBAL u8*)(b + at) = *(const GLOBAL u8*)(a + at);
@@ -202,11 +206,7 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
     u64 next = entries > 1 ? table[1].first_tile : tiles;
     u64 units_of_chunk = (1ull << chunk_shift) / 16 - 1;
     for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
-        if (tile >= next) {
-            index = find_entry(table, entries, tile);
-            e = table[index];
-            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
-        }
+        SEEK(tile);
         u64 offset = (tile - e.first_tile) << TILE_SHIFT;
         u64 left = e.bytes - offset, a = e.a + offset;
         GLOBAL u64* hashes = out + e.out;
@@ -226,7 +226,7 @@ KERNEL void kreplay_hash(const GLOBAL struct entry* table, u32 entries, u64 tile
             if (lane == 0) add_hash(hashes, offset >> chunk_shift, sum);
             continue;
         }
-        u64 end = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+        u64 end = in_tile(left);
         for (u64 at = lane * 16; at < end; at += ROW) {
             // A unit that is not full has a place of its own, so that zeroes of other lengths hash otherwise.
             u64 place = (offset + at) / 16 & units_of_chunk, count = end - at < 16 ? end - at : 16;
@@ -276,11 +276,7 @@ INLINE void look(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 c
     struct entry e = table[0];
     u64 next = entries > 1 ? table[1].first_tile : tiles;
     for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
-        if (tile >= next) {
-            index = find_entry(table, entries, tile);
-            e = table[index];
-            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
-        }
+        SEEK(tile);
         u64 offset = (tile - e.first_tile) << TILE_SHIFT;
         if (!e.digests) {
             struct entry sides = e;
@@ -288,7 +284,7 @@ INLINE void look(const GLOBAL struct entry* table, u32 entries, u64 tiles, u32 c
             compare_tile(&sides, offset, lane, chunk_shift, maps, way != LOOK);
             continue;
         }
-        u64 left = e.bytes - offset, bytes = left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT);
+        u64 left = e.bytes - offset, bytes = in_tile(left);
         u64 a = e.a + offset, b = e.b + offset;
         GLOBAL u64* digest = (GLOBAL u64*)e.digests + (tile - e.first_tile);
         u64 known = *digest, hash = tile_hash(a, bytes, lane);
@@ -320,14 +316,10 @@ KERNEL void kreplay_digest(const GLOBAL struct entry* table, u32 entries, u64 ti
     struct entry e = table[0];
     u64 next = entries > 1 ? table[1].first_tile : tiles;
     for (u64 tile = warp_id(); tile < tiles; tile += warp_count()) {
-        if (tile >= next) {
-            index = find_entry(table, entries, tile);
-            e = table[index];
-            next = index + 1 < entries ? table[index + 1].first_tile : tiles;
-        }
+        SEEK(tile);
         u64 offset = (tile - e.first_tile) << TILE_SHIFT;
         u64 left = e.bytes - offset;
-        u64 hash = tile_hash(e.a + offset, left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT), lane);
+        u64 hash = tile_hash(e.a + offset, in_tile(left), lane);
         if (lane == 0) ((GLOBAL u64*)e.digests)[tile - e.first_tile] = hash;
     }
 }
