@@ -56,7 +56,7 @@ impl CudaAgent {
         let Ok(_entered) = self.enter() else { return };
         let freed = match backing.tier {
             Tier::Device => {
-                self.end_digest(backing.range.base);
+                self.end_digests(std::iter::once(backing.range));
                 locked(&self.0.backings).device.remove(&backing.range.base);
                 self.driver().free(backing.range.base)
             }

@@ -32,6 +32,13 @@ impl Digests {
         self.0.get(&pair.shadow).filter(|digest| digest.bytes == pair.bytes).map_or(0, |digest| digest.table)
     }
 
+    /// The snapshot's that a range touches, out of here. A snapshot lies in a backing of its own, so there is one at most.
+    fn remove(&mut self, range: Range) -> Option<Digest> {
+        let (base, digest) = self.0.range(..range.end()).next_back()?;
+        let (base, touched) = (*base, Range::new(*base, digest.bytes).overlaps(range));
+        touched.then(|| self.0.remove(&base)).flatten()
+    }
+
     /// Whole tiles that a range touches of a snapshot that has hashes, and where those of the first one lie.
     fn touched(&self, range: Range) -> Option<(Range, u64)> {
         let (base, digest) = self.0.range(..range.end()).next_back()?;
@@ -47,16 +54,16 @@ impl Digests {
 }
 
 impl CudaAgent {
-    /// These shadows were made like memory as a whole, or that is queued: from now on they have hashes. What cannot be had is done
-    /// without.
+    /// These shadows, which have none, were made like memory as a whole, or that is queued: from now on they have hashes. What
+    /// cannot be had is done without.
     pub(super) fn begin_digests(&self, pairs: &[Pair]) -> Result<(), AgentError> {
-        let mut table = Table::default();
-        let mut begun = Vec::new();
-        for pair in pairs.iter().filter(|pair| pair.bytes >= LEAST) {
-            let whole = locked(&self.0.backings).is_on_device(pair.shadow, pair.bytes);
-            if !whole || locked(&self.0.digests).0.contains_key(&pair.shadow) {
-                continue;
-            }
+        let (mut table, mut begun) = (Table::default(), Vec::new());
+        let wanted: Vec<&Pair> = {
+            let backings = locked(&self.0.backings);
+            let wanted = |pair: &&Pair| pair.bytes >= LEAST && backings.is_on_device(pair.shadow, pair.bytes);
+            pairs.iter().filter(wanted).collect()
+        };
+        for pair in wanted {
             let hashes = pair.bytes.div_ceil(TILE_BYTES) * 8;
             let Ok(place) = self.driver().allocate(hashes as usize) else { break };
             table.push_hashed(pair.shadow, 0, pair.bytes, 0, place);
@@ -66,7 +73,7 @@ impl CudaAgent {
         if hashed.is_ok() {
             locked(&self.0.digests).0.extend(begun);
         } else {
-            begun.iter().for_each(|(_, digest)| drop(self.driver().free(digest.table)));
+            self.free_digests(begun.into_iter().map(|(_, digest)| digest));
         }
         hashed
     }
@@ -88,7 +95,8 @@ impl CudaAgent {
         let renewed = self.hash_tiles(&table);
         if renewed.is_err() {
             // They are not those of the snapshots any more.
-            self.forget_digests(|_| true);
+            let gone = std::mem::take(&mut *locked(&self.0.digests));
+            self.free_digests(gone.0.into_values());
         }
         renewed
     }
@@ -97,23 +105,22 @@ impl CudaAgent {
         self.launch_copying(self.0.kernels.digest, table)
     }
 
-    /// A snapshot goes, or is written in another way.
-    pub(super) fn end_digest(&self, shadow: u64) {
-        self.forget_digests(|base| base == shadow);
+    /// What lies in these ranges goes, or is written without its hashes.
+    pub(super) fn end_digests(&self, written: impl Iterator<Item = Range>) {
+        let gone: Vec<Digest> = {
+            let mut digests = locked(&self.0.digests);
+            if digests.0.is_empty() {
+                return;
+            }
+            written.filter_map(|range| digests.remove(range)).collect()
+        };
+        self.free_digests(gone);
     }
 
-    fn forget_digests(&self, which: impl Fn(u64) -> bool) {
-        let mut gone = Vec::new();
-        locked(&self.0.digests).0.retain(|base, digest| {
-            let stays = !which(*base);
-            if !stays {
-                gone.push(digest.table);
-            }
-            stays
-        });
-        for table in gone {
+    fn free_digests(&self, gone: impl IntoIterator<Item = Digest>) {
+        for digest in gone {
             // The driver waits for what still uses it.
-            if let Err(error) = self.driver().free(table) {
+            if let Err(error) = self.driver().free(digest.table) {
                 self.error(error);
             }
         }

@@ -99,11 +99,14 @@ impl CudaAgent {
             Some(_) => kernels.synchronise,
         };
         let ticket = self.observe(kernel, &table, chunk, words * 4, PendingKind::Maps(maps))?;
-        match towards {
-            Some(Towards::Shadow) if by_tile => self.begin_digests(pairs)?,
-            // Written without them.
-            Some(Towards::Shadow) => pairs.iter().for_each(|pair| self.end_digest(pair.shadow)),
-            _ => {}
+        if towards == Some(Towards::Shadow) {
+            let without: Vec<Pair> =
+                pairs.iter().zip(&digests).filter(|(_, digest)| **digest == 0).map(|(pair, _)| *pair).collect();
+            // They were written as if there were none.
+            self.end_digests(without.iter().map(|pair| Range::new(pair.shadow, pair.bytes)));
+            if by_tile {
+                self.begin_digests(&without)?;
+            }
         }
         Ok(ticket)
     }

@@ -30,7 +30,7 @@ pub(crate) fn gpu_agent() -> Option<CudaAgent> {
     }
 }
 
-fn soon() -> Instant {
+pub(crate) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
@@ -101,14 +101,14 @@ fn chunks() -> [Chunk; 5] {
     [64, 256, 4096, 16_384, 1 << 20].map(|bytes| Chunk::new(bytes).expect("a power of two"))
 }
 
-fn maps(answer: Answer) -> Vec<ChunkMap> {
+pub(crate) fn maps(answer: Answer) -> Vec<ChunkMap> {
     match answer {
         Answer::Chunks(maps) => maps,
         Answer::Hashes(_) => panic!("a comparison gives maps"),
     }
 }
 
-fn expected_map(a: &[u8], b: &[u8], chunk: Chunk) -> ChunkMap {
+pub(crate) fn expected_map(a: &[u8], b: &[u8], chunk: Chunk) -> ChunkMap {
     let mut map = ChunkMap::new(chunk.count(a.len() as u64));
     let size = chunk.bytes() as usize;
     for (index, (a, b)) in a.chunks(size).zip(b.chunks(size)).enumerate() {

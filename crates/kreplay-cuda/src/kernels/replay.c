@@ -49,8 +49,8 @@ INLINE u32 find_entry(const GLOBAL struct entry* table, u32 entries, u64 tile) {
 // How many bytes of a tile there are, of so many from its beginning on.
 INLINE u64 in_tile(u64 left) { return left < (1u << TILE_SHIFT) ? left : (1u << TILE_SHIFT); }
 
-// Where the loop over a warp's tiles comes to a tile of another entry: reads it into `e`, and its end into `next`. A macro, so that the
-// variables stay the loop's own.
+// Where the loop over a warp's tiles comes to a tile of another entry: reads it into `e`, and its end into `next`. A macro, so
+// that the variables stay the loop's own.
 #define SEEK(tile)                                                                \
     if ((tile) >= next) {                                                         \
         index = find_entry(table, entries, tile);                                 \

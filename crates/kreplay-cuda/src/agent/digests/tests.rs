@@ -1,9 +1,8 @@
 //! Looks by hashes against what comparing would find, on the fake driver everywhere and on a GPU where there is one.
 
-use super::super::tests::{Buffer, fake_agent, gpu_agent};
+use super::super::tests::{Buffer, expected_map, fake_agent, gpu_agent, maps, soon};
 use super::*;
-use kreplay_engine::{Agent, Answer, Backing, Chunk, ChunkMap, Tier, Towards};
-use std::time::{Duration, Instant};
+use kreplay_engine::{Agent, Backing, Chunk, Tier, Towards};
 
 #[test]
 fn what_is_copied_into_a_snapshot_touches_whole_tiles() {
@@ -29,14 +28,6 @@ impl Sides<'_> {
         let bytes = self.held[0].len() as u64;
         Pair { memory: self.memory.base, shadow: self.shadow.base, bytes }
     }
-
-    fn differing(&self, chunk: Chunk) -> ChunkMap {
-        let size = chunk.bytes() as usize;
-        let mut map = ChunkMap::new(chunk.count(self.held[0].len() as u64));
-        let pairs = self.held[0].chunks(size).zip(self.held[1].chunks(size));
-        pairs.enumerate().filter(|(_, (a, b))| a != b).for_each(|(at, _)| map.mark(at as u64));
-        map
-    }
 }
 
 fn check(agent: &CudaAgent) {
@@ -58,7 +49,6 @@ fn check(agent: &CudaAgent) {
         })
         .collect();
     let chunks = [256, 4096, 16_384].map(|bytes| Chunk::new(bytes).expect("a power of two"));
-    let soon = || Instant::now() + Duration::from_secs(20);
     for round in 0..120 {
         // Somebody writes memory; now and then a part of it is copied to a shadow, or the other way.
         for _ in 0..random(4) {
@@ -88,12 +78,15 @@ fn check(agent: &CudaAgent) {
             None => agent.compare(&pairs, chunk),
             Some(towards) => agent.synchronise(&pairs, chunk, towards),
         };
-        let Answer::Chunks(maps) = agent.answer(ticket.expect("asked"), soon()).expect("answered") else {
-            panic!("a comparison gives maps")
-        };
-        for (side, map) in asked.iter().zip(maps) {
+        let found = maps(agent.answer(ticket.expect("asked"), soon()).expect("answered"));
+        for (side, map) in asked.iter().zip(found) {
             let side = &mut sides[*side];
-            assert_eq!(map, side.differing(chunk), "round {round}, {towards:?}, {} bytes", side.held[0].len());
+            assert_eq!(
+                map,
+                expected_map(&side.held[0], &side.held[1], chunk),
+                "round {round}, {towards:?}, {} bytes",
+                side.held[0].len()
+            );
             match towards {
                 None => {}
                 Some(Towards::Shadow) => side.held[1] = side.held[0].clone(),
@@ -134,7 +127,6 @@ fn a_snapshot_whose_hashes_cannot_be_renewed_is_compared() {
     let (memory, shadow) =
         (Buffer::new(&agent, Tier::Device, &[1; 9000]), Buffer::new(&agent, Tier::Device, &[2; 9000]));
     let pair = Pair { memory: memory.base, shadow: shadow.base, bytes: 9000 };
-    let soon = || Instant::now() + Duration::from_secs(20);
     let ticket = agent.synchronise(&[pair], Chunk::DEFAULT, Towards::Shadow).expect("asked");
     agent.answer(ticket, soon()).expect("answered");
     assert_ne!(locked(&agent.0.digests).of(&pair), 0);
@@ -144,6 +136,26 @@ fn a_snapshot_whose_hashes_cannot_be_renewed_is_compared() {
     agent.copy(&[Move { to: shadow.base, from: memory.base, bytes: 9000 }]).expect_err("its hashes are lost");
     assert_eq!(locked(&agent.0.digests).of(&pair), 0);
     let ticket = agent.compare(&[pair], Chunk::DEFAULT).expect("asked");
-    let Answer::Chunks(maps) = agent.answer(ticket, soon()).expect("answered") else { panic!("maps") };
-    assert!(maps[0].is_clear());
+    assert!(maps(agent.answer(ticket, soon()).expect("answered"))[0].is_clear());
+}
+
+#[test]
+fn a_snapshot_that_was_written_without_its_hashes_is_compared() {
+    let agent = fake_agent();
+    let (memory, shadow) =
+        (Buffer::new(&agent, Tier::Device, &[1; 9000]), Buffer::new(&agent, Tier::Device, &[2; 9000]));
+    let synchronise = |bytes| {
+        let pair = Pair { memory: memory.base, shadow: shadow.base, bytes };
+        let ticket = agent.synchronise(&[pair], Chunk::DEFAULT, Towards::Shadow).expect("asked");
+        maps(agent.answer(ticket, soon()).expect("answered")).remove(0)
+    };
+    synchronise(9000);
+    // Shorter regions have come to lie there, one large enough for hashes and one that is not, and memory becomes what it was.
+    for (bytes, tiles) in [(5000, 2), (4000, 1)] {
+        memory.write(&[3; 9000]);
+        synchronise(bytes);
+        memory.write(&[1; 9000]);
+        assert_eq!(synchronise(9000).count(), tiles, "those of the shorter one of {bytes} bytes");
+    }
+    assert!(shadow.read() == [1; 9000]);
 }
