@@ -4,14 +4,14 @@
 //! those that do not count NVML tells, where it is there and sees them (in a container it may not).
 
 use super::Guarded;
-use super::lock::{folder, open};
+use super::lock::{open, path};
 use crate::interceptor::OwnFile;
 use crate::tables::{Nvml, Processes};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -62,11 +62,6 @@ fn lock(file: &OwnFile, kind: libc::c_int) -> std::io::Result<()> {
     if locked { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-fn path(uuid: [u8; 16]) -> PathBuf {
-    let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
-    folder().join(format!("kreplay-gpu-{name}.processes"))
-}
-
 /// This process counts on a GPU.
 ///
 /// # Errors
@@ -75,7 +70,7 @@ pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
     let mut files = FILES.guarded();
     let files = files.get_or_insert_default();
     if let Entry::Vacant(place) = files.entry(uuid) {
-        place.insert(Presence::enter(&path(uuid))?);
+        place.insert(Presence::enter(&path(uuid, "processes"))?);
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Waiting for hardware that somebody else holds for a moment: a process that asks what may be counted holds it while it asks.
 
+use super::patience::Patience;
 use crate::tables::{CuptiError, CuptiStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long it is waited.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WAIT: Duration = Duration::from_secs(1);
 /// What passes between two calls.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -14,25 +14,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// # Errors
 /// Those of `call`.
 pub(super) fn while_busy<T>(call: impl FnMut() -> Result<T, CuptiError>) -> Result<T, CuptiError> {
-    static LASTS: AtomicBool = AtomicBool::new(false);
-    wait(&LASTS, PATIENCE, call)
+    static PATIENCE: Patience = Patience::new();
+    wait(&PATIENCE, WAIT, call)
 }
 
-fn wait<T>(
-    lasts: &AtomicBool,
-    patience: Duration,
-    mut call: impl FnMut() -> Result<T, CuptiError>,
-) -> Result<T, CuptiError> {
-    let start = Instant::now();
-    loop {
-        let answer = call();
-        let busy = matches!(&answer, Err(error) if error.status == CuptiStatus::HARDWARE_BUSY);
-        if !busy || lasts.load(Ordering::Relaxed) || start.elapsed() >= patience {
-            lasts.store(busy, Ordering::Relaxed);
-            return answer;
-        }
-        std::thread::sleep(PAUSE);
-    }
+fn wait<T>(patience: &Patience, most: Duration, call: impl FnMut() -> Result<T, CuptiError>) -> Result<T, CuptiError> {
+    let busy =
+        |answer: &Result<T, CuptiError>| matches!(answer, Err(error) if error.status == CuptiStatus::HARDWARE_BUSY);
+    patience.wait(Instant::now() + most, PAUSE, call, busy).0
 }
 
 #[cfg(test)]
@@ -50,7 +39,7 @@ mod tests {
 
     #[test]
     fn what_is_busy_for_a_moment_is_waited_for_and_other_failures_are_not() {
-        let lasts = AtomicBool::new(false);
+        let lasts = Patience::default();
         assert!(wait(&lasts, Duration::from_secs(60), answers(3, Ok(()))).is_ok());
         let mut calls = 0;
         let failed = wait(&lasts, Duration::from_secs(60), || {
@@ -62,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_stays_busy_is_waited_for_once_until_it_is_free_again() {
-        let lasts = AtomicBool::new(false);
+        let lasts = Patience::default();
         let mut calls = 0;
         let mut ask = |patience, busy| {
             calls = 0;

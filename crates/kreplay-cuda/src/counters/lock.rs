@@ -1,12 +1,12 @@
 //! One window at a time on a GPU, across processes: the hardware's counters exist once.
 
+use super::patience::Patience;
 use crate::interceptor::OwnFile;
 use std::fs::{File, Permissions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The lock file of a GPU. It stays open, and is locked for the length of a window.
@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct GpuLock {
     file: OwnFile,
     path: PathBuf,
-    /// How long it was waited for in vain, in milliseconds, where it was not free since; 0 otherwise.
-    in_vain: AtomicU64,
+    patience: Patience,
 }
 
 /// The lock is another process's, or the file cannot be had.
@@ -45,41 +44,26 @@ impl GpuLock {
     /// # Errors
     /// [`LockError::Open`].
     pub(crate) fn new(uuid: [u8; 16]) -> Result<Self, LockError> {
-        let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = folder().join(format!("kreplay-gpu-{name}.lock"));
-        Self::at(path)
+        Self::at(path(uuid, "lock"))
     }
 
     fn at(path: PathBuf) -> Result<Self, LockError> {
         match open(&path) {
-            Ok(file) => Ok(Self { file: OwnFile::new(file), path, in_vain: AtomicU64::new(0) }),
+            Ok(file) => Ok(Self { file: OwnFile::new(file), path, patience: Patience::default() }),
             Err(why) => Err(LockError::Open { path, why }),
         }
     }
 
-    /// Takes it, waiting at most until `deadline`. Whoever holds it for so long may do so for ever (a program that waits within a
-    /// window), so nobody waits again before it was free.
+    /// Takes it, waiting at most until `deadline`. Whoever holds it for so long may do so for ever (a program that waits within
+    /// a window), so nobody waits again before it was free.
     ///
     /// # Errors
     /// [`LockError::Held`].
     pub(crate) fn acquire(&self, deadline: Instant) -> Result<Held<'_>, LockError> {
-        let start = Instant::now();
-        loop {
-            // SAFETY: the file is open.
-            if unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-                self.in_vain.store(0, Ordering::Relaxed);
-                return Ok(Held(self));
-            }
-            let before = Duration::from_millis(self.in_vain.load(Ordering::Relaxed));
-            if Instant::now() >= deadline || !before.is_zero() {
-                let waited = before.max(start.elapsed());
-                if deadline > start {
-                    self.in_vain.store(waited.as_millis() as u64, Ordering::Relaxed);
-                }
-                return Err(LockError::Held { path: self.path.clone(), waited });
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
+        // SAFETY: the file is open.
+        let lock = || unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
+        let (locked, waited) = self.patience.wait(deadline, Duration::from_micros(200), lock, |locked| !locked);
+        if locked { Ok(Held(self)) } else { Err(LockError::Held { path: self.path.clone(), waited }) }
     }
 
     /// Gives it back when the guard was forgotten on purpose.
@@ -94,11 +78,13 @@ pub(crate) fn is_counted_on(uuid: [u8; 16]) -> bool {
     GpuLock::new(uuid).is_ok_and(|lock| lock.acquire(Instant::now()).is_err())
 }
 
-/// Where lock files are: the same for every process, whatever `TMPDIR` says. Jobs of a cluster have folders of their own for
-/// temporary files, and share GPUs.
-pub(super) fn folder() -> PathBuf {
+/// Where the file that tells something of the GPU with this number is: the same for every process, whatever `TMPDIR` says. Jobs of
+/// a cluster have folders of their own for temporary files, and share GPUs.
+pub(super) fn path(uuid: [u8; 16], what: &str) -> PathBuf {
     let common = Path::new("/tmp");
-    if common.is_dir() { common.to_owned() } else { std::env::temp_dir() }
+    let folder = if common.is_dir() { common.to_owned() } else { std::env::temp_dir() };
+    let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("kreplay-gpu-{name}.{what}"))
 }
 
 /// Opens a file to lock, and makes it if need be. One that is there is only read: in the folder for temporary files nobody

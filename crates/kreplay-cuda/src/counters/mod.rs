@@ -21,6 +21,7 @@ mod images;
 mod list;
 mod lock;
 mod names;
+mod patience;
 mod plan;
 mod planner;
 mod prepare;

@@ -66,7 +66,7 @@ impl RangeProfiler {
     }
 
     /// How many bytes such an image takes. The object lays images out for what it was asked last, so that it is asked again
-    /// where that was something else; an answer takes it almost 3 ms, for which the next pass would have to wait.
+    /// where that was something else; an answer takes it milliseconds, for which the next pass would have to wait.
     fn lay_out(&self, group: &Arc<Group>, ranges: u32) -> Result<usize, CuptiError> {
         let mut layout = self.layout.borrow_mut();
         if let Some((of, most, bytes)) = &*layout

@@ -179,9 +179,7 @@ impl CudaCounters {
     fn await_neighbours(&self, window: &mut Window) {
         // Before it is waited for, so that what comes meanwhile shows.
         window.beside.get_or_insert_with(|| self.agent.launches_beside());
-        if self.agent.shares_device() && !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS) {
-            window.disturbed = true;
-        }
+        window.disturbed |= !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS);
     }
 
     /// Who has used the GPU while a window was sampled, if anybody did.

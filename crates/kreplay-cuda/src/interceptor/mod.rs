@@ -52,7 +52,7 @@ use tests::loader_is_free;
 use crate::agent::CudaAgent;
 use crate::pools::Pools;
 use crate::tables::{Context, Driver};
-use context::ContextState;
+use context::{ContextState, Driven};
 use contexts::Contexts;
 use kreplay_engine::{ClosingReason, Counters, Plan, Process};
 use live::Live;
@@ -183,34 +183,28 @@ impl Interceptor {
         self.contexts.all()
     }
 
+    /// Does something for every context that has an engine.
+    fn each_driven(&self, act: impl Fn(&Driven)) {
+        self.all_contexts().iter().filter_map(|state| state.driven()).for_each(act);
+    }
+
     /// Closes the batch windows of every context.
     fn close_windows(&self, reason: ClosingReason) {
-        for state in self.all_contexts() {
-            if let Some(driven) = state.driven() {
-                driven.engine.close_window_for(reason);
-            }
-        }
+        self.each_driven(|driven| driven.engine.close_window_for(reason));
     }
 
     /// A context begins to use a device: windows of others that count as the program goes on, and keep the counters meanwhile, end.
     fn end_beside(&self, agent: &CudaAgent) {
-        for state in self.all_contexts() {
-            if let Some(driven) = state.driven()
-                && driven.agent.device() == agent.device()
-                && driven.agent.context() != agent.context()
-            {
+        self.each_driven(|driven| {
+            if driven.agent.device() == agent.device() && driven.agent.context() != agent.context() {
                 driven.engine.end_counting(ClosingReason::Context);
             }
-        }
+        });
     }
 
     /// As [`Interceptor::close_windows`], but windows of a single pass go on: nothing is launched again in them.
     fn end_recordings(&self, reason: ClosingReason) {
-        for state in self.all_contexts() {
-            if let Some(driven) = state.driven() {
-                driven.engine.end_recording(reason);
-            }
-        }
+        self.each_driven(|driven| driven.engine.end_recording(reason));
     }
 
     /// Nobody wants records any more, and nothing is looked at from now on: what the program frees would be gone when a window
