@@ -61,8 +61,8 @@ pub enum ClosingReason {
     Foreign,
     /// An operation came of a kind that is not recorded.
     Unrecordable,
-    /// Another context begins to use the device, whose counters the window keeps.
-    Context,
+    /// Another agent of the device begins to use it, whose counters the window keeps.
+    Agent,
     /// The program needs memory that the window holds, or memory for which the driver may move what the program freed.
     Memory,
     /// The program ends.

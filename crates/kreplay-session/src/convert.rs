@@ -118,7 +118,7 @@ fn closing(reason: engine::ClosingReason) -> &'static str {
         engine::ClosingReason::Sparse => "sparse",
         engine::ClosingReason::Policy => "policy",
         engine::ClosingReason::Together => "together",
-        engine::ClosingReason::Context => "context",
+        engine::ClosingReason::Agent => "agent",
         engine::ClosingReason::Freed => "freed",
         engine::ClosingReason::Unloaded => "unloaded",
         engine::ClosingReason::Capture => "capture",

@@ -197,7 +197,7 @@ impl Interceptor {
     fn end_beside(&self, agent: &CudaAgent) {
         self.each_driven(|driven| {
             if driven.agent.device() == agent.device() && driven.agent.context() != agent.context() {
-                driven.engine.end_counting(ClosingReason::Context);
+                driven.engine.end_counting(ClosingReason::Agent);
             }
         });
     }

@@ -24,7 +24,7 @@ fn a_context_that_begins_ends_the_windows_of_others_that_keep_the_counters() {
     launch(&program);
     let closed: Vec<_> =
         locked(&program.log.windows).iter().map(|window| (window.closing, window.dispatches)).collect();
-    assert_eq!(closed, [(ClosingReason::Context, 2)]);
+    assert_eq!(closed, [(ClosingReason::Agent, 2)]);
     assert_eq!(word(data), before.wrapping_add(3));
     program.interceptor.close_windows(ClosingReason::Exit);
     assert_eq!(program.last().outcome, Outcome::Counted);
