@@ -25,6 +25,7 @@ mod session;
 mod shares;
 mod tempo;
 mod thread;
+mod times;
 mod trouble;
 mod unfenced;
 mod unit;

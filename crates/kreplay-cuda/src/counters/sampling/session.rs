@@ -6,6 +6,7 @@
 use super::group::SampleGroup;
 use super::pace::BUFFER;
 use super::sampler::{Decoded, Sampler, SamplerError, Values};
+use super::times::times;
 use crate::counters::busy::while_busy;
 use crate::counters::host::{Host, Names};
 use crate::counters::images::zeroed;
@@ -20,6 +21,8 @@ pub(super) struct Session {
     /// Null: none.
     object: SamplingObject,
     group: Option<Arc<SampleGroup>>,
+    /// Nanoseconds between the samples of the programmed group.
+    interval: u64,
 }
 
 // SAFETY: CUPTI's object is used by the one thread that the session was given to.
@@ -28,7 +31,7 @@ unsafe impl Send for Session {}
 impl Session {
     /// For a device; nothing is asked of it yet.
     pub(super) fn new(cupti: Arc<Cupti>, device: i32) -> Self {
-        Self { cupti, device, object: std::ptr::null_mut(), group: None }
+        Self { cupti, device, object: std::ptr::null_mut(), group: None, interval: 0 }
     }
 
     fn set_config(&self, group: &SampleGroup, interval: u64) -> Result<(), CuptiError> {
@@ -76,6 +79,7 @@ impl Sampler for Session {
             return Err(error.into());
         }
         self.group = Some(Arc::clone(group));
+        self.interval = interval;
         Ok(())
     }
 
@@ -143,10 +147,7 @@ impl Sampler for Session {
         }
         let mut info = SamplingCountersInfo { image: image.as_ptr(), bytes: image.len(), ..Default::default() };
         optional_call!(self.cupti, cuptiPmSamplingGetCounterDataInfo, &mut info)?;
-        let mut times = Vec::with_capacity(info.completed);
-        for index in 0..info.completed {
-            times.push(self.sample_times(image, index)?);
-        }
+        let times = times(info.completed, self.interval, |index| self.sample_times(image, index))?;
         Ok(Decoded { times, full: params.stopped == IMAGE_FULL, overflow: params.overflow != 0 })
     }
 }
@@ -225,5 +226,46 @@ impl From<CuptiError> for SamplerError {
         .contains(&error.status);
         let mig = error.status == CuptiStatus(43);
         Self { call: error.call, status: error.status.to_string(), lasting: lasting || mig }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::tests::gpu_agent;
+    use crate::counters::device::chip_of;
+    use crate::counters::planner::Planner;
+    use crate::tables::{Environment, find_cupti};
+    use std::time::Duration;
+
+    /// What lies between two samples that are asked for is what CUPTI tells of those that are not.
+    #[test]
+    fn samples_on_a_gpu_keep_their_beat() {
+        const INTERVAL: u64 = 28_000;
+        let Some(agent) = gpu_agent() else { return };
+        let found = find_cupti(&Environment::of_process()).expect("a machine with a GPU has CUPTI");
+        let cupti = Arc::new(Cupti::load(&found).expect("it has every function"));
+        let _entered = agent.enter().expect("the context is there");
+        let chip = chip_of(&cupti, agent.device());
+        let offered = availability(&cupti, agent.device()).expect("it can be sampled");
+        let planner = Planner::new(&cupti, &chip, &[], Some(&offered));
+        let metrics = ["sm__cycles_active.sum".into(), "dram__bytes_read.sum".into()];
+        let groups = planner.pack_samples(&metrics, &|_| true);
+        let mut session = Session::new(Arc::clone(&cupti), agent.device());
+        session.program(&Arc::new(groups[0].clone()), INTERVAL).expect("programmed");
+        let mut image = session.empty_image(1024).expect("an image");
+        session.start().expect("started");
+        std::thread::sleep(Duration::from_nanos(INTERVAL * 700));
+        session.stop().expect("stopped");
+        let times = session.decode(&mut image).expect("decoded").times;
+        assert!(times.len() > 600 && times.len() < 1024, "{}", times.len());
+        let told = |index| session.sample_times(&image, index).expect("it is there");
+        let off = |(index, sample): (usize, &(u64, u64))| {
+            let told = told(index);
+            sample.0.abs_diff(told.0).max(sample.1.abs_diff(told.1))
+        };
+        let most = times.iter().enumerate().map(off).max().expect("there are samples");
+        println!("{{\"samples\": {}, \"ns_off_at_most\": {most}}}", times.len());
+        assert!(most <= 100, "{most} ns");
     }
 }
