@@ -19,6 +19,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     python     120 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
     permission  10 s   an ordinary user, who may not count
     together    10 s   two programs that are profiled at the same time on one GPU
+    company     40 s   another process computes on the GPU, from the beginning or from the middle: what it does is not counted
     devices     10 s   two GPUs of one host (skipped where there is one)
 
 KREPLAY names the command, BUILD a folder for builds (default /tmp/kreplay-cuda-tests), JOBS how many uncounted runs go on
@@ -57,7 +58,7 @@ PROGRAMS = (
     "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
     "sharing graphs printing fault filters silent"
 ).split()
-OTHERS = "spinning dying lasting two_devices".split()
+OTHERS = "spinning dying lasting slow two_devices".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.
 MAY_DECLINE = {
     "dynamic_parallelism": {"untracked_memory"},
@@ -463,6 +464,44 @@ def together():
                 say(not wrong, name, run.seconds, f"{run.detail()} values={values}; " + "; ".join(wrong))
 
 
+def company():
+    """Long kernels share the GPU with a process that is not profiled: each value is the kernel's own, or there is none."""
+
+    def beside():
+        return subprocess.Popen([str(BUILD / "slow"), "1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def leave(process):
+        process.kill()
+        process.wait()
+
+    cases = (("kernel", METRICS, 30, 400), ("kernel", SEVERAL, 8, 40), ("batch", SEVERAL, 30, 60))
+    for window, metrics, few, many in cases:
+        options = ["--window", window, "-c", metrics]
+        name = f"company {window} {'several' if metrics == SEVERAL else 'few'}"
+        other = beside()
+        time.sleep(2)
+        run = Run(f"{name} from the beginning", options, [BUILD / "slow", few], limit=90)
+        leave(other)
+        check(f"{name} from the beginning", run, right(run, "slow", True))
+        came = []
+        timer = threading.Timer(4, lambda: came.append(beside()))
+        timer.start()
+        run = Run(f"{name} from the middle", options, [BUILD / "slow", many], limit=90)
+        timer.cancel()
+        timer.join()
+        for process in came:
+            leave(process)
+        wrong = right(run, "slow", False)
+        wrong += [why for why in uncounted_or_misplaced(run, WARPS) if "without values" not in why]
+        lost = [d for d in run.dispatches if not d["counters"]]
+        all_lost = window == "kernel" and len(lost) == len(run.dispatches)
+        told = [warning["text"] for warning in run.run.get("warnings", [])]
+        if all_lost or lost and not any("another process" in text for text in told):
+            wrong.append(f"{len(lost)} of {len(run.dispatches)} lost: {told}")
+        text = f"{run.detail()} without values={len(lost)} came={len(came)}; "
+        say(not wrong, f"{name} from the middle", run.seconds, text + "; ".join(wrong))
+
+
 def devices():
     count = execute(["nvidia-smi", "-L"], 30)[1].count("GPU ")
     if count < 2:
@@ -481,7 +520,7 @@ def devices():
 
 PARTS = {"build": build, "uncounted": uncounted, "counted": counted, "filters": filters, "restore": restore, "frees": frees, "flush": flush,
          "faults": faults, "graphs": graphs, "inference": graph_inference, "python": python_programs, "permission": permission, "together": together,
-         "devices": devices}
+         "company": company, "devices": devices}
 
 
 def main():

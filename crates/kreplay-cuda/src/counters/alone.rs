@@ -1,4 +1,4 @@
-//! Whether this process is the only one on a GPU: sampling counts the whole device.
+//! Whether this process is the only one on a GPU: where the whole device is counted.
 //!
 //! Each process that counts on a GPU holds a lock file shared. One that can have it alone for a moment is the only one that counts. Of
 //! those that do not count NVML tells, where it is there and sees them (in a container it may not).
@@ -78,15 +78,43 @@ pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
 /// How long a process that ends may still be told of.
 const LEAVING: Duration = Duration::from_millis(100);
 
+/// Whether this process is known to be the only one on the GPU: NVML tells of one, and would of any other.
+pub(super) fn certainly(uuid: [u8; 16]) -> bool {
+    let sees_all = std::fs::read_link(NAMESPACE).is_ok_and(|name| name.as_os_str() == EVERY_PROCESS);
+    sees_all && alone_of_ours(uuid) && nvml().and_then(|nvml| nvml.processes(uuid)).is_some_and(Processes::one)
+}
+
+/// The namespace of this process's numbers, and the name of the one that all processes of the machine are in (`PROC_PID_INIT_INO` of
+/// Linux's `include/linux/proc_ns.h`). From another one, a container's, NVML may not see all of them.
+const NAMESPACE: &str = "/proc/self/ns/pid";
+const EVERY_PROCESS: &str = "pid:[4026531836]";
+
+fn alone_of_ours(uuid: [u8; 16]) -> bool {
+    FILES.guarded().get_or_insert_default().get(&uuid).is_some_and(Presence::alone)
+}
+
+fn nvml() -> Option<&'static Nvml> {
+    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
+    NVML.get_or_init(Nvml::load).as_ref()
+}
+
 /// Who else is on the GPU now; `None`: nobody is known to be.
 pub(super) fn company(uuid: [u8; 16]) -> Option<&'static str> {
-    if !FILES.guarded().get_or_insert_default().get(&uuid).is_some_and(Presence::alone) {
+    look(uuid, |others| lasts(others))
+}
+
+/// As [`company`], where one that is leaving is company too.
+pub(super) fn company_at_once(uuid: [u8; 16]) -> Option<&'static str> {
+    look(uuid, |others| others())
+}
+
+fn look(uuid: [u8; 16], there: impl Fn(&dyn Fn() -> bool) -> bool) -> Option<&'static str> {
+    if !alone_of_ours(uuid) {
         return Some("another process counts on this GPU");
     }
-    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
-    let nvml = NVML.get_or_init(Nvml::load).as_ref()?;
+    let nvml = nvml()?;
     let others = || nvml.processes(uuid).is_some_and(Processes::others);
-    lasts(others).then_some("another process uses this GPU")
+    there(&others).then_some("another process uses this GPU")
 }
 
 /// Whether something is so, and still is in a moment.

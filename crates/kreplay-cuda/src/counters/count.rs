@@ -18,7 +18,7 @@ use crate::tables::Cupti;
 use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Request, Way};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is done around passes.
 #[derive(Clone, Copy, Debug)]
@@ -209,6 +209,9 @@ impl Counters for CudaCounters {
             locked: false,
             current: None,
             readings: Vec::new(),
+            reach: None,
+            company: None,
+            looked: Instant::now(),
             beside: None,
             disturbed: false,
         });
@@ -242,6 +245,7 @@ impl Counters for CudaCounters {
         let mut state = self.state.guarded();
         let State { window, timing, events, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
+        self.look_beside(window);
         let (number, current) = window.current.as_mut().ok_or_else(no_window)?;
         match current {
             Current::Sampling(pass) => self.sampling()?.before(pass, index, &mut self.ground(*number, stuck)),
@@ -298,10 +302,9 @@ impl Counters for CudaCounters {
         let window = self.state.guarded().window.take();
         self.lock.release();
         let Some(window) = window else { return deliver(Err(no_window())) };
-        // A process that came meanwhile needs the hardware, and what it did was sampled.
-        if let Some(company) = self.disturbed(&window) {
-            let passes = window.planned.sampled.iter().map(|sampled| sampled.pass).collect();
-            window.gather.discard(passes, CountersError::Discarded(format!("{company}, and was sampled too")));
+        // What others did meanwhile was counted where the whole GPU is.
+        if let Some((passes, who)) = self.disturbed(&window) {
+            window.gather.discard(passes, CountersError::Discarded(format!("{who}, and was counted too")));
         }
         let Window { ranges, gather, readings, .. } = window;
         if let Some(counted) = self.ranges.collect(ranges) {

@@ -113,7 +113,7 @@ fn run<'a>(cupti: &'a Cupti, chip: &str, availability: &[u8], hosts: &mut Hosts<
     give_back(images);
 }
 
-fn evaluate<'a>(
+pub(super) fn evaluate<'a>(
     cupti: &'a Cupti,
     chip: &str,
     availability: &[u8],

@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Counters that give the hardware back whatever becomes of the test: sessions are the process's.
-struct Counting(CudaCounters);
+pub(super) struct Counting(CudaCounters);
 
 impl std::ops::Deref for Counting {
     type Target = CudaCounters;
@@ -32,7 +32,7 @@ fn counters(agent: &CudaAgent) -> Counting {
 }
 
 /// Counters that sample where the planner likes, or that only use ranges.
-fn counters_by(agent: &CudaAgent, sampling: bool) -> Counting {
+pub(super) fn counters_by(agent: &CudaAgent, sampling: bool) -> Counting {
     counters_with(agent, sampling, true)
 }
 

@@ -28,6 +28,7 @@ mod prepare;
 mod price;
 mod range;
 mod ranges;
+mod reach;
 mod room;
 mod samples;
 mod sampling;
@@ -42,6 +43,8 @@ mod gpu_tests;
 mod pinned_tests;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod reach_gpu_tests;
 #[cfg(test)]
 mod start_gpu_tests;
 

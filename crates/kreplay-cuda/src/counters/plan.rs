@@ -20,6 +20,13 @@ pub(super) struct Instance {
     pub(super) first: u32,
 }
 
+impl Instance {
+    /// Index of its last pass, under which its values are told.
+    pub(super) fn last(&self) -> u32 {
+        self.first + self.group.config.passes - 1
+    }
+}
+
 /// A pass that samples.
 #[derive(Clone, Debug)]
 pub(super) struct Sampled {

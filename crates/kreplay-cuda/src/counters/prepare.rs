@@ -34,7 +34,7 @@ impl CudaCounters {
             Some(Way::Ranges) if plan.passes.len() == 1 && self.ranges.nothing_programmed() => {
                 // Something that runs for long is no reason to keep a program waiting that is not counted yet.
                 self.wait_until(Instant::now() + IDLE, "waiting for the device before the first pass", false)?;
-                self.ranges.prepare(&planned, dispatches)
+                self.ranges.prepare(&planned, dispatches, self.reach_now())
             }
             _ => Ok(()),
         }

@@ -1,11 +1,13 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
+use super::beside::elsewhere;
 use super::busy::while_busy;
 use super::images::zeroed;
 use super::planner::Group;
+use super::reach::Reach;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// Every launch between start and stop is a range of its own, in order; passes that we replay. Ranges that are pushed and
@@ -20,10 +22,27 @@ pub(crate) struct RangeProfiler {
     object: RangeObject,
     /// What the object lays images out for: a group and a number of ranges, and how many bytes these take.
     layout: RefCell<Option<(Arc<Group>, u32, usize)>>,
+    reach: Cell<Option<Reach>>,
 }
 
 // SAFETY: CUPTI's object is used by one thread at a time: it is kept behind a lock.
 unsafe impl Send for RangeProfiler {}
+
+/// The call that begins a pass.
+struct Starting<'a> {
+    cupti: &'a Cupti,
+    object: RangeObject,
+}
+
+// SAFETY: CUPTI's object is used by one thread at a time: who lends it to another one waits for that.
+unsafe impl Sync for Starting<'_> {}
+
+impl Starting<'_> {
+    fn start(&self) -> Result<(), CuptiError> {
+        let mut params = RangeSession { object: self.object, ..Default::default() };
+        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))
+    }
+}
 
 /// What a stopped pass says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +59,7 @@ impl RangeProfiler {
     pub(crate) fn enable(cupti: Arc<Cupti>, context: Context) -> Result<Self, CuptiError> {
         let mut params = RangeEnable { context, ..Default::default() };
         while_busy(|| profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params))?;
-        Ok(Self { cupti, object: params.object, layout: RefCell::new(None) })
+        Ok(Self { cupti, object: params.object, layout: RefCell::new(None), reach: Cell::new(None) })
     }
 
     /// An empty counter image for a group and a number of ranges.
@@ -127,13 +146,26 @@ impl RangeProfiler {
         profiler_call!(self.cupti, cuptiRangeProfilerSetConfig, &mut params)
     }
 
-    /// Programs the hardware for the next pass.
+    /// Programs the hardware for the next pass. The first one decides whose work the session counts: see [`Reach`].
     ///
     /// # Errors
     /// CUPTI's status, 35 without permission.
-    pub(crate) fn start(&self) -> Result<(), CuptiError> {
-        let mut params = RangeSession { object: self.object, ..Default::default() };
-        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))
+    pub(crate) fn start(&self, reach: Reach) -> Result<(), CuptiError> {
+        let call = Starting { cupti: &self.cupti, object: self.object };
+        if self.reach.get().is_none() && reach == Reach::Device {
+            elsewhere("kreplay-start", || call.start())?;
+        } else {
+            call.start()?;
+        }
+        if self.reach.get().is_none() {
+            self.reach.set(Some(reach));
+        }
+        Ok(())
+    }
+
+    /// Whose work is counted; `None` before the first start.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        self.reach.get()
     }
 
     /// The pass ends.

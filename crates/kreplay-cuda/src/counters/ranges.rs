@@ -4,6 +4,8 @@ use super::evaluate::{Image, failed};
 use super::images::{Pool, Storage, room};
 use super::plan::Planned;
 use super::planner::Group;
+use super::range::RangeProfiler;
+use super::reach::Reach;
 use super::sessions::Sessions;
 use crate::agent::CudaAgent;
 use crate::tables::Cupti;
@@ -33,6 +35,8 @@ pub(super) struct RangeWindow {
     /// Next pass of the instance that is being run.
     next: Option<(usize, u32)>,
     broken: Option<CountersError>,
+    /// Whether a pass counted whatever ran on the GPU.
+    wide: bool,
 }
 
 /// A pass that runs.
@@ -77,9 +81,9 @@ impl Ranges {
     ///
     /// # Errors
     /// [`CountersError`]; there is no session then.
-    pub(super) fn prepare(&self, planned: &Arc<Planned>, most: u32) -> Result<(), CountersError> {
+    pub(super) fn prepare(&self, planned: &Arc<Planned>, most: u32, reach: Reach) -> Result<(), CountersError> {
         let mut window = Self::open(Arc::clone(planned), most);
-        let run = |window: &mut RangeWindow| self.begin(window, 0).and_then(|pass| self.end(window, &pass));
+        let run = |window: &mut RangeWindow| self.begin(window, 0, reach).and_then(|pass| self.end(window, &pass));
         let done = run(&mut window);
         if done.is_err() {
             self.end_session();
@@ -110,6 +114,7 @@ impl Ranges {
             planned,
             next: None,
             broken: None,
+            wide: false,
         }
     }
 
@@ -118,11 +123,16 @@ impl Ranges {
         window.expected = Some(launches);
     }
 
-    /// Pass `pass` of the plan begins; the context is idle.
+    /// Whether a pass of the window counted whatever ran on the GPU.
+    pub(super) fn is_wide(window: &RangeWindow) -> bool {
+        window.wide
+    }
+
+    /// Pass `pass` of the plan begins; the context is idle. It counts no more than `reach`.
     ///
     /// # Errors
     /// [`CountersError`].
-    pub(super) fn begin(&self, window: &mut RangeWindow, pass: u32) -> Result<RangePass, CountersError> {
+    pub(super) fn begin(&self, window: &mut RangeWindow, pass: u32, reach: Reach) -> Result<RangePass, CountersError> {
         let (instance, within) = window
             .planned
             .place(pass)
@@ -132,17 +142,22 @@ impl Ranges {
         }
         let group = &window.planned.instances[instance].group;
         let ranges = room(window.expected.unwrap_or(window.most), window.most);
+        let start = |session: &RangeProfiler| {
+            session.start(reach).map_err(failed)?;
+            Ok(session.reach() == Some(Reach::Device))
+        };
         if within == 0 {
+            self.sessions.settle(reach);
             let ranges = self.sessions.fit(group, ranges, window.most);
             let storage = self.image(group, ranges)?;
             let image = window.images[instance].insert(storage);
-            self.sessions.with(|session| {
+            window.wide |= self.sessions.with(|session| {
                 session.configure(group, &mut image.bytes, image.ranges).map_err(failed)?;
-                session.start().map_err(failed)
+                start(session)
             })?;
             self.sessions.programmed(group, image.ranges);
         } else {
-            self.sessions.with(|session| session.start().map_err(failed))?;
+            window.wide |= self.sessions.with(start)?;
         }
         window.next = Some((instance, within + 1));
         Ok(RangePass { instance, launches: self.agent.launches() })
@@ -201,7 +216,7 @@ impl Ranges {
             images.push(Image {
                 group: Arc::clone(&instance.group),
                 counters: Arc::clone(&instance.counters),
-                pass: instance.first + instance.group.config.passes - 1,
+                pass: instance.last(),
                 storage,
             });
         }

@@ -4,6 +4,7 @@ use super::Guarded;
 use super::evaluate::failed;
 use super::planner::Group;
 use super::range::RangeProfiler;
+use super::reach::Reach;
 use crate::agent::CudaAgent;
 use crate::tables::{Context, Cupti};
 use kreplay_engine::CountersError;
@@ -98,6 +99,15 @@ impl Sessions {
         let sessions = SESSIONS.guarded();
         let session = sessions.iter().find(|session| session.context == context)?;
         session.programmed.filter(|(known, _)| *known == key(group)).map(|(_, ranges)| ranges)
+    }
+
+    /// Makes sure that the session counts no more than `reach`. What counts less goes on: another session takes long to begin.
+    pub(super) fn settle(&self, reach: Reach) {
+        let context = self.agent.context();
+        let wider = |session: &Session| session.context == context && session.profiler.reach() == Some(Reach::Device);
+        if reach == Reach::Context && SESSIONS.guarded().iter().any(wider) {
+            self.end();
+        }
     }
 
     /// Makes sure that the session was programmed with this group for at least so many ranges, or not at all. Gives how many

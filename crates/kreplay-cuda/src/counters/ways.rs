@@ -1,20 +1,17 @@
 //! Beginning a pass, each in its way.
 
 use super::Guarded;
-use super::alone;
 use super::count::CudaCounters;
 use super::gather::Gather;
 use super::plan::Planned;
 use super::planner::Planner;
 use super::ranges::{RangePass, RangeWindow};
+use super::reach::Reach;
 use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
 use super::timing::TimedPass;
 use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long other contexts of the device may take to rest before a pass is sampled.
-const NEIGHBOURS: Duration = Duration::from_millis(100);
+use std::time::Instant;
 
 /// A window of counters.
 pub(super) struct Window {
@@ -27,8 +24,13 @@ pub(super) struct Window {
     pub(super) ranges: RangeWindow,
     /// The GPU's lock is held: from the first counted pass on.
     pub(super) locked: bool,
-    /// What other contexts of the device had launched when sampling began; `None`: it has not.
+    /// How far its passes by ranges may reach, once one has begun.
+    pub(super) reach: Option<Reach>,
+    /// What other contexts of the device had launched before the first pass that counts the whole device.
     pub(super) beside: Option<u64>,
+    /// Who has come since the first pass that counts the whole device, and when that was looked for.
+    pub(super) company: Option<&'static str>,
+    pub(super) looked: Instant,
     /// Another context's work ran as it was sampled.
     pub(super) disturbed: bool,
     pub(super) current: Option<(u32, Current)>,
@@ -62,7 +64,8 @@ impl CudaCounters {
                     // While sampling is enabled ranges answer that the hardware is busy.
                     sampling.release();
                 }
-                Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index)?)
+                let reach = self.reach(window);
+                Current::Ranges(self.ranges.begin(&mut window.ranges, pass.index, reach)?)
             }
             Way::Timing => Current::Timing(TimedPass::default()),
             Way::Sampling if window.planned.sampled.is_empty() => {
@@ -173,31 +176,6 @@ impl CudaCounters {
         let made = Arc::new(planned.without_sampling(&self.planner()));
         instead.push((planned, Arc::clone(&made)));
         made
-    }
-
-    /// Waits until other contexts of the device rest: what they run would be sampled.
-    fn await_neighbours(&self, window: &mut Window) {
-        // Before it is waited for, so that what comes meanwhile shows.
-        window.beside.get_or_insert_with(|| self.agent.launches_beside());
-        window.disturbed |= !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS);
-    }
-
-    /// Who has used the GPU while a window was sampled, if anybody did.
-    pub(super) fn disturbed(&self, window: &Window) -> Option<&'static str> {
-        if window.planned.sampled.is_empty() {
-            return None;
-        }
-        let launched = || window.beside.is_some_and(|before| self.agent.launches_beside() != before);
-        let beside = || window.disturbed || launched();
-        self.company().or_else(|| beside().then_some("another context of the program uses this GPU"))
-    }
-
-    /// Who else is on the GPU, if anybody; then nothing is sampled any more. Where nothing is anyway nobody is looked for.
-    pub(super) fn company(&self) -> Option<&'static str> {
-        let sampling = self.sampling.as_ref().filter(|sampling| sampling.given_up().is_none())?;
-        let company = alone::company(self.agent.uuid())?;
-        sampling.give_up(format!("{company}, and its work would be sampled too"));
-        Some(company)
     }
 
     /// Waits for what was submitted to a stream, so that the next step of the counters meets an idle context.

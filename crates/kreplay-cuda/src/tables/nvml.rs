@@ -76,6 +76,11 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
+    /// Whether there is this process, and no other.
+    pub(crate) fn one(self) -> bool {
+        self.compute == 1 && self.graphics == 0
+    }
+
     /// Whether there is one beside this process.
     pub(crate) fn others(self) -> bool {
         self.compute > 1 || self.graphics > 0
@@ -142,5 +147,7 @@ mod tests {
     fn one_that_computes_is_this_one() {
         let others = |compute, graphics| Processes { compute, graphics }.others();
         assert!(!others(0, 0) && !others(1, 0) && others(2, 0) && others(1, 1));
+        let one = |compute, graphics| Processes { compute, graphics }.one();
+        assert!(one(1, 0) && !one(0, 0) && !one(2, 0) && !one(1, 1), "where nobody is seen somebody may be");
     }
 }
