@@ -69,7 +69,7 @@ pub struct BatchLimits {
 impl BatchLimits {
     /// How many dispatches a window is expected to hold, for planners: programs often close one early.
     pub fn expected(&self) -> u32 {
-        self.dispatches.clamp(1, 500)
+        self.dispatches.clamp(1, 1000)
     }
 }
 

@@ -127,7 +127,7 @@ fn compare(helpers: usize) {
     let mut text = String::new();
     for (title, names) in requests() {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        for dispatches in [1, 50, 500, 2000] {
+        for dispatches in [1, 50, 1000, 2000] {
             let planner = planner_of(Some(&[]));
             let request = Request { names: names.clone(), repeat: 1, dispatches };
             let _ = writeln!(text, "{title} x{dispatches}");
@@ -141,7 +141,7 @@ fn compare(helpers: usize) {
         }
         let planner = planner_of(Some(&[]));
         let _ = writeln!(text, "{title} without fences");
-        match plan_unfenced(&planner, &Request { names: names.clone(), repeat: 1, dispatches: 500 }) {
+        match plan_unfenced(&planner, &Request { names: names.clone(), repeat: 1, dispatches: 1000 }) {
             Ok(planned) => told(&mut text, &planned),
             Err(refused) => {
                 let _ = writeln!(text, "  {refused}");
@@ -149,7 +149,7 @@ fn compare(helpers: usize) {
         }
         let planner = planner_of(None);
         let _ = writeln!(text, "{title} where nothing can be sampled");
-        told(&mut text, &plan(&planner, &Request { names, repeat: 1, dispatches: 500 }).expect("it can be planned"));
+        told(&mut text, &plan(&planner, &Request { names, repeat: 1, dispatches: 1000 }).expect("it can be planned"));
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/counters/pinned_plans.txt");
     if std::env::var_os("KREPLAY_WRITE_PLANS").is_some() {
@@ -174,11 +174,11 @@ fn little_is_asked_where_ranges_must_be_cheapest() {
     };
     for (names, dispatches, (ranges, sampling)) in [
         (NINE_PASSES, 1, (7, 1)),
-        (NINE_PASSES, 500, (9, 11)),
-        (MEMORY, 500, (2, 1)),
+        (NINE_PASSES, 1000, (9, 11)),
+        (MEMORY, 1000, (2, 1)),
         (&["basic"], 1, (1, 2)),
-        (&["memory"], 500, (1, 1)),
-        (&["stalls"], 500, (22, 0)),
+        (&["memory"], 1000, (1, 1)),
+        (&["stalls"], 1000, (22, 0)),
     ] {
         let asked = asked(names, dispatches);
         assert!(asked.0 <= ranges && asked.1 <= sampling, "{asked:?} for {names:?} x{dispatches}");
@@ -212,8 +212,8 @@ fn a_second_plan_asks_only_what_the_first_did_not() {
         let request = Request { names: names.clone(), repeat: 1, dispatches };
         plan_request(&cupti, CHIP, &request, &known).expect("it can be planned")
     };
-    let first = planned(500);
+    let first = planned(1000);
     let asked = (known.ranges.asked(), known.samples.asked());
-    assert_eq!(planned(500), first);
+    assert_eq!(planned(1000), first);
     assert_eq!((known.ranges.asked(), known.samples.asked()), asked);
 }

@@ -98,12 +98,12 @@ fn passes(cupti: &Cupti, set: &str, dispatches: u32) -> (usize, usize, usize) {
 #[test]
 fn sets_are_sampled_in_long_windows() {
     let Some(cupti) = cupti() else { return };
-    let (sampled, ranges, timed) = passes(&cupti, "basic", 500);
+    let (sampled, ranges, timed) = passes(&cupti, "basic", 1000);
     assert!((1..=3).contains(&sampled) && (ranges, timed) == (0, 1), "{sampled} sampled, {ranges} by ranges");
-    assert_eq!(passes(&cupti, "memory", 500), (1, 0, 1));
-    assert_eq!(passes(&cupti, "occupancy", 500), (1, 0, 1));
+    assert_eq!(passes(&cupti, "memory", 1000), (1, 0, 1));
+    assert_eq!(passes(&cupti, "occupancy", 1000), (1, 0, 1));
     assert_eq!(passes(&cupti, "compute", 2000).1, 0);
-    let stalls = passes(&cupti, "stalls", 500);
+    let stalls = passes(&cupti, "stalls", 1000);
     assert!(stalls.0 == 0 && stalls.1 > 1, "stall reasons need ranges: {stalls:?}");
     assert!(passes(&cupti, "roofline", 2000).1 >= 1, "operations need ranges");
 }
@@ -116,14 +116,14 @@ fn one_group_needs_one_pass_and_several_are_weighed() {
         plan_request(&cupti, CHIP, &Request { names, repeat: 1, dispatches }, &Arc::default())
             .expect("it can be planned")
     };
-    for dispatches in [1, 500] {
+    for dispatches in [1, 1000] {
         let one = plan(&["sm__inst_executed.sum", "lts__t_sectors.sum", "dram__bytes_read.sum"], dispatches);
         assert_eq!((one.passes.len(), one.passes[0].way), (1, Way::Sampling), "{dispatches} dispatches");
     }
     // Three groups would have to be switched for every kernel.
     assert!(passes(&cupti, "basic", 1).0 <= 1);
     let price = |dispatches| plan(&["sm__inst_executed.sum"], dispatches).passes[0].price;
-    assert!(price(1) > price(500) * 10, "a window's costs are shared by its dispatches");
+    assert!(price(1) > price(1000) * 10, "a window's costs are shared by its dispatches");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn every_metric_of_a_set_is_in_the_plan() {
     for set in super::sets::SETS {
         let host = Host::new(&cupti, CHIP, &[]).expect("the chip is known");
         let mut asked = resolve(&host, &[set.name.to_owned()]).expect("the chip has the set");
-        for dispatches in [1, 500] {
+        for dispatches in [1, 1000] {
             let request = Request { names: vec![set.name.to_owned()], repeat: 1, dispatches };
             let plan = plan_request(&cupti, CHIP, &request, &Arc::default()).expect("it can be planned");
             let counters = plan.passes.iter().flat_map(|pass| &pass.counters);
@@ -160,7 +160,7 @@ fn a_cheap_metric_does_not_make_a_group_dearer() {
 fn ranges_stand_in_where_one_pass_holds_what_was_sampled() {
     let Some(cupti) = cupti() else { return };
     let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
-    let request = Request { names: vec!["basic".into()], repeat: 1, dispatches: 500 };
+    let request = Request { names: vec!["basic".into()], repeat: 1, dispatches: 1000 };
     let planned = super::plan::plan(&planner, &request).expect("it can be planned");
     assert!(!planned.sampled.is_empty());
     let instead = planned.without_sampling(&planner);
@@ -181,7 +181,7 @@ fn without_a_fence_there_is_one_pass_or_none() {
     let planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
     let plan = |names: &[&str]| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        super::plan::plan_unfenced(&planner, &Request { names, repeat: 1, dispatches: 500 })
+        super::plan::plan_unfenced(&planner, &Request { names, repeat: 1, dispatches: 1000 })
     };
     let memory = plan(&["memory"]).expect("it fits");
     assert_eq!((memory.plan.passes.len(), memory.plan.passes[0].way), (1, Way::Sampling));

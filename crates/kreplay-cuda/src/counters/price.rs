@@ -2,19 +2,22 @@
 //!
 //! The figures are those of an H200; `bench/peers/run.py OUT prices` measures them by CUPTI alone: `start_ms` and `stop_ms`
 //! of a window of one launch are a switch, `ms_per_launch` is what a kernel costs, with what `stop_ms` grows by for each
-//! launch of a longer window, and `first_start_ms` is a session.
+//! launch of a longer window, and `first_start_ms` is a session. They are those of sessions that count the whole device; one that
+//! counts its context alone ([`super::reach`]) is about twice as dear, whatever it counts, and the choice between ranges is the same.
 
 use std::time::Duration;
 
 /// Programming a pass and stopping it, where nothing but time is counted: that is taken from timestamps.
 const SWITCH_TIME: Duration = Duration::from_micros(100);
 /// … with counters of the multiprocessors.
-const SWITCH_NEAR: Duration = Duration::from_micros(2_500);
+const SWITCH_NEAR: Duration = Duration::from_micros(1_250);
+/// … with patched instructions.
+const SWITCH_PATCHED: Duration = Duration::from_micros(200);
 /// … with L2, memory or elapsed cycles.
-const SWITCH_FAR: Duration = Duration::from_millis(12);
+const SWITCH_FAR: Duration = Duration::from_micros(5_500);
 /// Ending a session and beginning another: the first start of each takes long, and longer with each range.
-const SESSION: Duration = Duration::from_millis(130);
-const SESSION_RANGE: Duration = Duration::from_micros(1_100);
+const SESSION: Duration = Duration::from_millis(75);
+const SESSION_RANGE: Duration = Duration::from_micros(1_000);
 
 /// What a pass costs for each kernel, by the dearest that it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +60,8 @@ impl Price {
         match self {
             Price::Time => SWITCH_TIME,
             Price::Cheap => SWITCH_FAR,
-            Price::Patched | Price::Dear => SWITCH_NEAR,
+            Price::Patched => SWITCH_PATCHED,
+            Price::Dear => SWITCH_NEAR,
         }
     }
 
@@ -66,8 +70,8 @@ impl Price {
         Duration::from_micros(match self {
             Price::Time => 6,
             Price::Cheap => 50,
-            Price::Patched => 200,
-            Price::Dear => 950,
+            Price::Patched => 100,
+            Price::Dear => 670,
         })
     }
 }
@@ -95,7 +99,7 @@ mod tests {
             ("lts__t_sectors.sum", Price::Cheap, SWITCH_FAR),
             ("gpc__cycles_elapsed.max", Price::Cheap, SWITCH_FAR),
             ("sm__cycles_elapsed.sum", Price::Cheap, SWITCH_FAR),
-            ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum", Price::Patched, SWITCH_NEAR),
+            ("sm__sass_thread_inst_executed_op_ffma_pred_on.sum", Price::Patched, SWITCH_PATCHED),
             ("sm__inst_executed.sum", Price::Dear, SWITCH_NEAR),
             ("sm__cycles_active.sum", Price::Dear, SWITCH_NEAR),
             ("sm__throughput.avg.pct_of_peak_sustained_elapsed", Price::Dear, SWITCH_FAR),
