@@ -53,6 +53,11 @@ def begin(out):
     }
 
 
+def note(text):
+    """Writes a line to the raw log."""
+    state["raw"].write(shown(text) + "\n")
+
+
 def run(command, limit=120):
     """Runs a command; gives what it printed (both streams), its exit code (124 at the limit) and its seconds."""
     command = [str(word) for word in command]
@@ -186,6 +191,7 @@ def build():
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "ten_kinds", HERE / "ten_kinds.cu"],
         [*cu, "-o", BUILD / "range_replay", HERE / "range_replay.cpp", *libraries],
         [*cu, "-o", BUILD / "prices", HERE / "prices.cpp", *libraries],
+        [*cu, "-o", BUILD / "reach", HERE / "reach.cpp", *libraries],
         [*cu, "-o", BUILD / "sampling_prices", HERE / "sampling_prices.cpp", *libraries],
         [*cu, "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so", HERE / "range_window.cpp", *libraries],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "memory_peers", HERE / "memory_peers.cu", "-lcuda", "-lcheckpoint"],

@@ -1,8 +1,8 @@
 // What CUPTI's Range Profiler costs by what it counts: prices METRIC,METRIC,… LAUNCHES…
 // One session after the other, each for windows of so many launches of a 4 µs kernel that changes 1 MiB in place. Of every pass of
 // three windows, which follow each other as kreplay's do: ms of Start, of a launch, of Stop. Nothing is put back. The first Start of
-// a session prepares the hardware and is printed apart; it is in the first window too. It is made while no context is current, as
-// kreplay makes it where nobody else is on the GPU: then the session counts the whole device, and is cheaper (docs/counters.md).
+// a session prepares the hardware and is printed apart; it is in the first window too. It is made as kreplay makes it where nobody
+// else is on the GPU, so that the whole device is counted (see reach.cpp).
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
 #include "launches.hpp"
 #include "range_session.hpp"
@@ -11,17 +11,14 @@ static const size_t WRITTEN = 1 << 20;
 static const int WINDOWS = 3;
 
 // Prints the passes of a window; gives what its first Start took.
-static double window(RangeSession& session, CUcontext context, int number, unsigned* data, int launches) {
+static double window(RangeSession& session, int number, unsigned* data, int launches) {
     double first = 0;
     std::printf("window %d:", number);
     session.program();
     for (bool done = false, begun = false; !done; begun = true) {
-        bool apart = !number && !begun;
-        if (apart) cuCtxSetCurrent(nullptr);
         double begin = now();
-        session.start();
+        session.start(!number && !begun);
         double started = now();
-        if (apart) cuCtxSetCurrent(context);
         launch_all(data, WRITTEN, launches);
         double launched = now();
         done = session.stop();
@@ -49,8 +46,8 @@ int main(int argc, char** argv) {
         RangeSession session;
         session.open(context, argv[1], launches, CUPTI_UserReplay);
         std::printf("session of %d launches, %zu passes; start, launch, stop of each in ms\n", launches, session.passes);
-        double first = window(session, context, 0, data, launches);
-        for (int number = 1; number < WINDOWS; number++) window(session, context, number, data, launches);
+        double first = window(session, 0, data, launches);
+        for (int number = 1; number < WINDOWS; number++) window(session, number, data, launches);
         std::printf("first start %.3f ms\n", first);
         session.close();
     }

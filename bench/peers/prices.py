@@ -1,4 +1,4 @@
-"""What counting costs by what is counted, by CUPTI alone: where the planner's prices come from."""
+"""What counting costs by what is counted, and whose work it counts, by CUPTI alone: where the planner's prices come from."""
 import re
 
 from measure import BUILD, NINE_PASSES, backwards, result, run
@@ -46,6 +46,24 @@ def sampling():
         found = [one[2:] for one in rounds if int(one[0]) > 0 and int(one[1]) == group]
         for at, metric in enumerate(("switch_ms", "start_ms", "stop_ms")):
             result("prices", "cupti_sampling", metrics, metric, "ms", [float(one[at]) for one in found])
+
+
+def reach():
+    """15 s: sessions that count their context and such that count the device, alone and beside a busy process."""
+    for metrics in ("sm__inst_executed.sum,sm__warps_launched.sum", "lts__t_sectors.sum"):
+        text, _, _ = run([BUILD / "reach", metrics], 60)
+        expected = None
+        for who in ("alone", "beside"):
+            for counted in ("context", "device"):
+                case = f"{metrics}, {who}, first start with {'a' if counted == 'context' else 'no'} current context"
+                prefix = f"{who}, {counted}:"
+                times = re.search(rf"^{prefix} start ([\d.]+) launch ([\d.]+) stop ([\d.]+) ms", text, re.M)
+                for at, metric in enumerate(("start_ms", "ms_per_launch", "stop_ms")):
+                    result("reach", "cupti", case, metric, "ms", [float(times[at + 1])] if times else [])
+                found = [line.split() for line in re.findall(rf"^{prefix} ([\d.e+ ]+)$", text, re.M)]
+                expected = expected or (found[0] if found else None)
+                if metrics.startswith("sm__"):
+                    result("reach", "cupti", case, "values_equal", "ratio", [sum(values == expected for values in found) / len(found)] if found else [])
 
 
 def prices():

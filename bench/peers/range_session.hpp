@@ -60,10 +60,14 @@ struct RangeSession : HostConfig {
         CUPTI(cuptiRangeProfilerSetConfig(&set));
     }
 
-    void start() {
+    // A first start that is made while no context is current to the thread (`apart`) makes the session count the whole device.
+    void start(bool apart = false) {
+        CUcontext current = nullptr;
+        if (apart) cuCtxGetCurrent(&current), cuCtxSetCurrent(nullptr);
         PARAMS(CUpti_RangeProfiler_Start_Params, params);
         params.pRangeProfilerObject = object;
         CUPTI(cuptiRangeProfilerStart(&params));
+        if (apart) cuCtxSetCurrent(current);
     }
 
     // Whether that was the last pass.

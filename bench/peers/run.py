@@ -10,7 +10,7 @@ OUT/raw.log (every command with what it printed, long outputs shortened). Every 
     memory.py     memory_engine 42, host_tier 15, footprint_slope 60, amplification 5, replayer 5
     programs.py   training_step 106, training_script 180, graph_inference 40
     values.py     values 9, kinds 50
-    prices.py     prices 25 at most
+    prices.py     prices 25 at most, reach 15
 
 Without parts all of them run: about 11 minutes and 40 s of compiling.
 """
@@ -29,7 +29,8 @@ PARTS = {
     part.__name__: part
     for part in (kernels.kernel_pass, kernels.batch_pass, kernels.unselected_launch, kernels.recording, kernels.large, kernels.inline,
                  memory.memory_engine, memory.host_tier, memory.footprint_slope, memory.amplification, memory.replayer,
-                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds, prices.prices)
+                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds, prices.prices,
+                 prices.reach)
 }
 
 

@@ -1,7 +1,7 @@
 """Values beside ncu's: on the in-place kernel, and kernel by kernel on ten kinds of kernels."""
 import csv
 
-from measure import BUILD, NCU, dispatches, in_place, kreplay, outcomes, result, run
+from measure import BUILD, NCU, dispatches, in_place, kreplay, note, outcomes, result, run
 
 NAMES = (
     "sm__inst_executed.sum,smsp__inst_executed.sum,l1tex__t_bytes.sum,l1tex__t_sectors.sum,lts__t_sectors.sum,"
@@ -14,6 +14,8 @@ SAMPLED = (
     "smsp__inst_executed.sum",
     "l1tex__t_bytes.sum,l1tex__t_sectors.sum,sm__cycles_active.sum",
 )
+# ten_kinds launches them in turn.
+KINDS = 10
 # What a deterministic kernel makes the same each time, whoever counts.
 EXACT = ("sm__inst_executed.sum", "smsp__inst_executed.sum", "l1tex__t_bytes.sum", "l1tex__t_sectors.sum", "sm__warps_launched.sum")
 
@@ -85,3 +87,17 @@ def compare(bench, subject, case, reference, found):
         else:
             off = sorted(abs(b - a) / max(abs(a), 1.0) for a, b in pairs)
             result(bench, subject, case, f"{name} off", "ratio", [off[len(off) // 2]])
+            within(bench, subject, case, name, reference[name], found[name])
+
+
+def within(bench, subject, case, name, reference, found):
+    """How many values lie among those that ncu has of the same kind; and of each kind, where ncu's and these lie, for the raw log."""
+    inside = 0
+    for kind in range(KINDS):
+        known, values = sorted(reference[kind::KINDS]), sorted(found[kind::KINDS])
+        if not known or not values:
+            continue
+        inside += sum(known[0] <= value <= known[-1] for value in values)
+        middle = lambda each: f"{each[0]:.0f} … {each[len(each) // 2]:.0f} … {each[-1]:.0f}"
+        note(f"{subject}, {case}: {name} of kind {kind}: {middle(values)}, ncu {middle(known)}")
+    result(bench, subject, case, f"{name} within", "ratio", [inside / len(found)])
