@@ -78,11 +78,35 @@ pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
 /// How long a process that ends may still be told of.
 const LEAVING: Duration = Duration::from_millis(100);
 
-/// Whether this process is known to be the only one on the GPU: NVML tells of one, and would of any other.
-pub(super) fn certainly(uuid: [u8; 16]) -> bool {
+/// Makes sure that this process is the only one on the GPU: NVML tells of one, and would of any other.
+///
+/// # Errors
+/// Why it may not be.
+pub(super) fn certainly(uuid: [u8; 16]) -> Result<(), &'static str> {
     let sees_all = std::fs::read_link(NAMESPACE).is_ok_and(|name| name.as_os_str() == EVERY_PROCESS);
-    sees_all && alone_of_ours(uuid) && nvml().and_then(|nvml| nvml.processes(uuid)).is_some_and(Processes::one)
+    only_one(sees_all, alone_of_ours(uuid), || nvml().and_then(|nvml| nvml.processes(uuid)))
 }
+
+fn only_one(sees_all: bool, of_ours: bool, processes: impl FnOnce() -> Option<Processes>) -> Result<(), &'static str> {
+    if !of_ours {
+        return Err(COUNTS);
+    }
+    if !sees_all {
+        return Err(
+            "not every process of the machine can be seen from here (a container is started with --pid=host for that)",
+        );
+    }
+    match processes() {
+        Some(processes) if processes.one() => Ok(()),
+        Some(processes) if processes.others() => Err(USES),
+        Some(_) => Err("NVML does not tell of this process on this GPU, and may not of others"),
+        None => Err("NVML does not tell which processes use this GPU"),
+    }
+}
+
+/// Who is on a GPU beside this process.
+const COUNTS: &str = "another process counts on this GPU";
+const USES: &str = "another process uses this GPU";
 
 /// The namespace of this process's numbers, and the name of the one that all processes of the machine are in (`PROC_PID_INIT_INO` of
 /// Linux's `include/linux/proc_ns.h`). From another one, a container's, NVML may not see all of them.
@@ -110,11 +134,11 @@ pub(super) fn company_at_once(uuid: [u8; 16]) -> Option<&'static str> {
 
 fn look(uuid: [u8; 16], there: impl Fn(&dyn Fn() -> bool) -> bool) -> Option<&'static str> {
     if !alone_of_ours(uuid) {
-        return Some("another process counts on this GPU");
+        return Some(COUNTS);
     }
     let nvml = nvml()?;
     let others = || nvml.processes(uuid).is_some_and(Processes::others);
-    there(&others).then_some("another process uses this GPU")
+    there(&others).then_some(USES)
 }
 
 /// Whether something is so, and still is in a moment.
@@ -141,6 +165,19 @@ mod tests {
             times < 3
         }));
         assert!(lasts(|| true));
+    }
+
+    #[test]
+    fn who_is_not_known_to_be_alone_is_told_why() {
+        let processes = |compute, graphics| move || Some(Processes { compute, graphics });
+        assert_eq!(only_one(true, true, processes(1, 0)), Ok(()));
+        assert_eq!(only_one(true, true, processes(2, 0)), Err(USES));
+        assert_eq!(only_one(true, true, processes(1, 1)), Err(USES));
+        assert_eq!(only_one(true, false, processes(1, 0)), Err(COUNTS));
+        let unseen = || panic!("what is seen says nothing");
+        assert!(only_one(false, true, unseen).is_err_and(|why| why.contains("--pid=host")));
+        assert!(only_one(true, true, processes(0, 0)).is_err_and(|why| why.contains("does not tell of this process")));
+        assert!(only_one(true, true, || None).is_err_and(|why| why.starts_with("NVML")));
     }
 
     #[test]
