@@ -10,7 +10,7 @@
 use super::ahead::helpers;
 use super::answers::Known;
 use super::host::{ConfigImage, Host, Names};
-use super::price::{Price, session, switch};
+use super::price::{ELAPSED_PASSES, Price, session, switch};
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
 use std::sync::Arc;
@@ -31,19 +31,23 @@ impl Group {
         Self { names: Names::new(&metrics), metrics, config, price }
     }
 
-    /// What one of its passes costs a window, beside its kernels.
-    fn switch(&self) -> Duration {
-        self.metrics.iter().map(|metric| switch(metric)).max().unwrap_or_default()
+    /// What programming and stopping its passes costs a window, beside its kernels.
+    fn switches(&self) -> Duration {
+        let dearest =
+            |of: &dyn Fn(&str) -> Duration| self.metrics.iter().map(|metric| of(metric)).max().unwrap_or_default();
+        let (plain, related) = (dearest(&|metric| Price::of(metric).switch()), dearest(&switch));
+        let elapsed = if related > plain { self.config.passes.min(ELAPSED_PASSES) } else { 0 };
+        related * elapsed + plain * (self.config.passes - elapsed)
     }
 
     /// Its passes for a window of this many dispatches.
     pub(crate) fn cost(&self, dispatches: u32) -> Duration {
-        (self.switch() + self.price.kernel() * dispatches) * self.config.passes
+        self.switches() + self.price.kernel() * dispatches * self.config.passes
     }
 
     /// One pass for one dispatch of such a window.
     pub(crate) fn each(&self, dispatches: u32) -> Duration {
-        self.switch() / dispatches.max(1) + self.price.kernel()
+        self.switches() / self.config.passes.max(1) / dispatches.max(1) + self.price.kernel()
     }
 }
 

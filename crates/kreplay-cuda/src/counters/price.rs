@@ -56,7 +56,7 @@ impl Price {
     }
 
     /// The least that programming and stopping such a pass costs.
-    fn switch(self) -> Duration {
+    pub(super) fn switch(self) -> Duration {
         match self {
             Price::Time => SWITCH_TIME,
             Price::Cheap => SWITCH_FAR,
@@ -75,6 +75,10 @@ impl Price {
         })
     }
 }
+
+/// Of the passes of a list so many count elapsed cycles, where nothing else in it is as dear to switch to: of the nine that
+/// `sm__throughput` makes with others two take four times as long to program as the rest.
+pub(super) const ELAPSED_PASSES: u32 = 2;
 
 /// What programming and stopping a pass costs that holds this metric. What is related to elapsed cycles counts these too,
 /// whatever else it counts.
