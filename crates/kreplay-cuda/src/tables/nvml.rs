@@ -18,6 +18,9 @@ function_table! {
             /// With room for no processes it tells how many there are, and that there is no room for them.
             fn nvmlDeviceGetComputeRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
             fn nvmlDeviceGetComputeRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            /// Clients of MPS, which are not among the others.
+            fn nvmlDeviceGetMPSComputeRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            fn nvmlDeviceGetMPSComputeRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
             fn nvmlDeviceGetGraphicsRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
             fn nvmlDeviceGetGraphicsRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
         }
@@ -25,6 +28,8 @@ function_table! {
 }
 
 const SUCCESS: i32 = 0;
+/// There are no such processes on this GPU.
+const NOT_SUPPORTED: i32 = 3;
 const INSUFFICIENT_SIZE: i32 = 7;
 
 /// The library, begun.
@@ -46,7 +51,8 @@ impl Nvml {
         (unsafe { (table.nvmlInit_v2)() } == SUCCESS).then_some(Self { table })
     }
 
-    /// How many processes compute on the GPU with this number, and how many show something with it. `None` where that is not told.
+    /// How many processes compute on the GPU with this number, clients of MPS beside its server, and how many show something with it.
+    /// `None` where that is not told.
     pub(crate) fn processes(&self, uuid: [u8; 16]) -> Option<Processes> {
         let name = CString::new(named(uuid)).ok()?;
         let mut device = std::ptr::null_mut();
@@ -58,13 +64,21 @@ impl Nvml {
             let mut count = 0;
             // SAFETY: a handle of the library's; with room for no processes nothing is written but their number.
             let status = unsafe { ask(device, &mut count, std::ptr::null_mut()) };
-            matches!(status, SUCCESS | INSUFFICIENT_SIZE).then_some(count)
+            match status {
+                SUCCESS | INSUFFICIENT_SIZE => Some(count),
+                NOT_SUPPORTED => Some(0),
+                _ => None,
+            }
         };
         let table = &self.table;
         let compute = table.nvmlDeviceGetComputeRunningProcesses_v3.or(table.nvmlDeviceGetComputeRunningProcesses_v2)?;
         let graphics =
             table.nvmlDeviceGetGraphicsRunningProcesses_v3.or(table.nvmlDeviceGetGraphicsRunningProcesses_v2);
-        Some(Processes { compute: count(compute)?, graphics: graphics.and_then(count).unwrap_or(0) })
+        let clients =
+            table.nvmlDeviceGetMPSComputeRunningProcesses_v3.or(table.nvmlDeviceGetMPSComputeRunningProcesses_v2);
+        // Those that an older NVML has no question for are none.
+        let counted = |ask: Option<_>| ask.map_or(Some(0), count);
+        Some(Processes { compute: count(compute)? + counted(clients)?, graphics: counted(graphics)? })
     }
 }
 
@@ -122,6 +136,38 @@ mod tests {
         // SAFETY: the caller's local.
         unsafe { *count = 2 };
         7
+    }
+
+    unsafe extern "C" fn one(_device: *mut c_void, count: *mut u32, _processes: *mut c_void) -> i32 {
+        // SAFETY: the caller's local.
+        unsafe { *count = 1 };
+        0
+    }
+
+    unsafe extern "C" fn none(_device: *mut c_void, _count: *mut u32, _processes: *mut c_void) -> i32 {
+        NOT_SUPPORTED
+    }
+
+    unsafe extern "C" fn fails(_device: *mut c_void, _count: *mut u32, _processes: *mut c_void) -> i32 {
+        999
+    }
+
+    #[test]
+    fn clients_of_mps_are_counted_and_what_is_not_told_is_not_taken_for_none() {
+        type Ask = unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> i32;
+        let asked = |clients: Ask, graphics: Ask| {
+            let found = |name: &CStr| match name.to_bytes() {
+                b"nvmlDeviceGetMPSComputeRunningProcesses_v3" => clients as *mut c_void,
+                b"nvmlDeviceGetGraphicsRunningProcesses_v3" => graphics as *mut c_void,
+                _ => find(name, init),
+            };
+            let table = NvmlTable::load(&found).expect("what is required is there");
+            Nvml::with_table(table).expect("it begins").processes(UUID)
+        };
+        assert_eq!(asked(one, none), Some(Processes { compute: 3, graphics: 0 }));
+        assert_eq!(asked(none, one), Some(Processes { compute: 2, graphics: 1 }));
+        assert_eq!(asked(fails, none), None);
+        assert_eq!(asked(none, fails), None);
     }
 
     fn find(name: &CStr, init: unsafe extern "C" fn() -> i32) -> *mut c_void {
