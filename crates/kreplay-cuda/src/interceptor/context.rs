@@ -25,6 +25,16 @@ pub(super) struct Driven {
     pub(super) counters: Option<Arc<dyn AgentCounters>>,
 }
 
+impl Driven {
+    /// What ends windows may be called as a library is closed, with the loader held, and counting may need threads that start: what
+    /// was recorded is given up then.
+    pub(super) fn spare_the_loader(&self) {
+        if self.engine.is_recording() && !super::loader_is_free() {
+            self.engine.give_up_recording("something it uses went with the library that held it");
+        }
+    }
+}
+
 /// See the module.
 pub(super) struct ContextState {
     pub(super) context: Context,
@@ -185,7 +195,9 @@ impl ContextState {
                 return early.regions.remove(&base).map(Gone::Early);
             }
         }
-        self.driven().and_then(|driven| driven.engine.region_retire(base)).map(Gone::Known)
+        let driven = self.driven()?;
+        driven.spare_the_loader();
+        driven.engine.region_retire(base).map(Gone::Known)
     }
 
     /// The free failed.
@@ -246,10 +258,9 @@ impl ContextState {
     /// A module is about to go, with the variables of these codes; `launched` if a window may have recorded a kernel of it.
     pub(super) fn code_unloaded(&self, codes: &[u64], launched: bool) {
         if let Some(driven) = self.driven() {
-            let ends = (launched || !codes.is_empty()) && driven.engine.is_recording();
-            // A library that is closed takes its code away with the loader held, and counting may need threads that start.
-            if ends && !super::loader_is_free() {
-                driven.engine.give_up_recording("code was unloaded with the library that held it");
+            let ends = launched || !codes.is_empty();
+            if ends {
+                driven.spare_the_loader();
             }
             if launched {
                 driven.engine.end_recording(ClosingReason::Unloaded);

@@ -204,7 +204,10 @@ impl Interceptor {
 
     /// As [`Interceptor::close_windows`], but windows of a single pass go on: nothing is launched again in them.
     fn end_recordings(&self, reason: ClosingReason) {
-        self.each_driven(|driven| driven.engine.end_recording(reason));
+        self.each_driven(|driven| {
+            driven.spare_the_loader();
+            driven.engine.end_recording(reason);
+        });
     }
 
     /// Nobody wants records any more, and nothing is looked at from now on: what the program frees would be gone when a window

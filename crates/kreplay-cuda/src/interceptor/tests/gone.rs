@@ -141,6 +141,19 @@ fn code_of_a_library_that_is_closed_takes_its_window_along() {
     assert_eq!(open.program.declined(), Some(Decline::PassFailed));
 }
 
+/// So does what the library frees as it is closed.
+#[test]
+fn memory_of_a_library_that_is_closed_takes_its_window_along() {
+    let open = Open::new("of_a_librarys_memory");
+    let memory = open.program.allocate(4096);
+    open.launch();
+    CLOSING.set(true);
+    open.program.free(memory, 0);
+    CLOSING.set(false);
+    assert_eq!(open.reasons(), [ClosingReason::Failed]);
+    assert_eq!(open.program.declined(), Some(Decline::PassFailed));
+}
+
 #[test]
 fn attributes_that_a_launch_needs_end_windows_before_they_are_taken_away() {
     const SHARED: i32 = 8;
