@@ -21,15 +21,18 @@ EXACT = ("sm__inst_executed.sum", "smsp__inst_executed.sum", "l1tex__t_bytes.sum
 
 
 def ours(options, program, limit=60):
-    """Values of each counter, by launch."""
+    """Values of each counter, by launch; None for one that has none."""
     kreplay(options, program, limit)
-    found = {}
+    found, launches = {}, 0
     for dispatch in dispatches():
         # A metric that is counted in several passes counts once.
         values = {counter["name"]: counter["value"] for counter in dispatch["counters"]}
         for name, value in values.items():
-            found.setdefault(name, []).append(value)
-    return found
+            # Launches without values keep their places.
+            found.setdefault(name, []).extend([None] * (launches - len(found.get(name, []))))
+            found[name].append(value)
+        launches += 1
+    return {name: values + [None] * (launches - len(values)) for name, values in found.items()}
 
 
 def theirs(metrics, program, options=(), limit=90):
@@ -79,7 +82,7 @@ def kinds():
 
 def compare(bench, subject, case, reference, found):
     for name in NAMES.split(","):
-        pairs = list(zip(reference.get(name, []), found.get(name, [])))
+        pairs = [pair for pair in zip(reference.get(name, []), found.get(name, [])) if None not in pair]
         if not pairs:
             continue
         if name in EXACT:
@@ -94,10 +97,11 @@ def within(bench, subject, case, name, reference, found):
     """How many values lie among those that ncu has of the same kind; and of each kind, where ncu's and these lie, for the raw log."""
     inside = 0
     for kind in range(KINDS):
-        known, values = sorted(reference[kind::KINDS]), sorted(found[kind::KINDS])
+        known, values = sorted(reference[kind::KINDS]), sorted(value for value in found[kind::KINDS] if value is not None)
         if not known or not values:
             continue
         inside += sum(known[0] <= value <= known[-1] for value in values)
         middle = lambda each: f"{each[0]:.0f} … {each[len(each) // 2]:.0f} … {each[-1]:.0f}"
         note(f"{subject}, {case}: {name} of kind {kind}: {middle(values)}, ncu {middle(known)}")
-    result(bench, subject, case, f"{name} within", "ratio", [inside / len(found)])
+    there = sum(value is not None for value in found)
+    result(bench, subject, case, f"{name} within", "ratio", [inside / there] if there else [])

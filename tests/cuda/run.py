@@ -19,7 +19,7 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
     python     120 s   PyTorch with three allocators, Triton, CuPy, JAX, torch.profiler: as unprofiled, bit for bit
     permission  10 s   an ordinary user, who may not count
     together    10 s   two programs that are profiled at the same time on one GPU
-    company     40 s   another process computes on the GPU, from the beginning or from the middle: what it does is not counted
+    company     70 s   another process computes on the GPU, from the beginning or from the middle: what it does is not counted
     devices     10 s   two GPUs of one host (skipped where there is one)
 
 KREPLAY names the command, BUILD a folder for builds (default /tmp/kreplay-cuda-tests), JOBS how many uncounted runs go on
@@ -496,9 +496,14 @@ def company():
         lost = [d for d in run.dispatches if not d["counters"]]
         all_lost = window == "kernel" and len(lost) == len(run.dispatches)
         told = [warning["text"] for warning in run.run.get("warnings", [])]
-        if all_lost or lost and not any("another process" in text for text in told):
-            wrong.append(f"{len(lost)} of {len(run.dispatches)} lost: {told}")
         text = f"{run.detail()} without values={len(lost)} came={len(came)}; "
+        if any("--pid=host" in warning or "NVML does not" in warning for warning in told):
+            say(None if not wrong else False, f"{name} from the middle", run.seconds, text + "; ".join(wrong or ["the context was counted"]))
+            continue
+        if not came or not lost:
+            wrong.append("nobody came while it was counted")
+        elif all_lost or not any("another process" in warning and "was counted" in warning for warning in told):
+            wrong.append(f"{len(lost)} of {len(run.dispatches)} lost: {told}")
         say(not wrong, f"{name} from the middle", run.seconds, text + "; ".join(wrong))
 
 

@@ -36,7 +36,7 @@ dispatches is not in it, and one reprogramming serves all dispatches of a window
 the dispatch on its queue. (CUDA: the Range Profiler makes each kernel between its start and stop a range; the driver
 reads the multiprocessors' counters in each launch call, most of a kernel-pass's cost in a batch window on an H200, and
 programming a pass costs many times that: see [performance](performance.md). Where the process is known to be alone on the
-GPU the whole device is counted, which is the same and twice as fast; else the context is: see [CUDA](cuda.md).)
+GPU the whole device is counted, which is the same and takes half to two thirds of that; else the context is: see [CUDA](cuda.md).)
 
 **Fenced sampling.** The device streams samples: what each counter of a group counted in each interval of some
 microseconds, idle or not. kreplay owns the launches of a replay, so it waits for an idle device before and after each

@@ -58,7 +58,37 @@ impl Drop for Current<'_> {
     }
 }
 
-/// Both of the above; dropped in this order: the context first.
+/// While it lives, no context is this thread's: those that were are put aside.
+#[derive(Debug)]
+pub(crate) struct Apart<'a> {
+    driver: &'a Driver,
+    /// From the top.
+    contexts: Vec<Context>,
+}
+
+impl<'a> Apart<'a> {
+    pub(super) fn enter(driver: &'a Driver) -> Self {
+        let mut contexts = Vec::new();
+        while let Ok(context) = driver.current_context()
+            && context != Context::NULL
+            && driver.pop_context().is_ok()
+        {
+            contexts.push(context);
+        }
+        Self { driver, contexts }
+    }
+}
+
+impl Drop for Apart<'_> {
+    fn drop(&mut self) {
+        for context in self.contexts.drain(..).rev() {
+            // Fails only when the context is gone.
+            let _ = self.driver.push_context(context);
+        }
+    }
+}
+
+/// The first two; dropped in this order: the context first.
 #[derive(Debug)]
 pub(crate) struct Entered<'a> {
     _current: Current<'a>,
@@ -74,6 +104,20 @@ impl<'a> Entered<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threads_contexts_come_back_in_their_order() {
+        let driver = crate::fake::fake_driver();
+        let (own, other) = (driver.current_context().expect("one"), Context(0x77 as *mut std::ffi::c_void));
+        assert_ne!(own, Context::NULL);
+        driver.push_context(other).expect("pushed");
+        let apart = Apart::enter(&driver);
+        assert_eq!(driver.current_context().expect("none"), Context::NULL);
+        drop(apart);
+        assert_eq!(driver.current_context().expect("the upper one"), other);
+        driver.pop_context().expect("popped");
+        assert_eq!(driver.current_context().expect("the lower one"), own);
+    }
 
     #[test]
     fn depth_nests_and_ends() {

@@ -46,6 +46,9 @@ use streams::Streams;
 /// collective wait for each other across them: no launch may be waited for then before the next one.
 pub(crate) static CONTEXTS: AtomicUsize = AtomicUsize::new(0);
 
+/// How many there have been.
+pub(crate) static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
+
 /// An agent: one context, seen through the driver. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct CudaAgent(Arc<Inner>);
@@ -244,6 +247,11 @@ impl CudaAgent {
         let depth = Depth::enter();
         let current = guard::Current::enter(&self.0.driver, self.0.context).map_err(|error| self.error(error))?;
         Ok(guard::Entered::new(depth, current))
+    }
+
+    /// Puts the contexts of this thread aside. Calls from it are ours already.
+    pub(crate) fn apart(&self) -> guard::Apart<'_> {
+        guard::Apart::enter(&self.0.driver)
     }
 
     /// The engine's error for one of the driver's; remembers what cannot be undone.

@@ -124,21 +124,12 @@ fn nvml() -> Option<&'static Nvml> {
 
 /// Who else is on the GPU now; `None`: nobody is known to be.
 pub(super) fn company(uuid: [u8; 16]) -> Option<&'static str> {
-    look(uuid, |others| lasts(others))
-}
-
-/// As [`company`], where one that is leaving is company too.
-pub(super) fn company_at_once(uuid: [u8; 16]) -> Option<&'static str> {
-    look(uuid, |others| others())
-}
-
-fn look(uuid: [u8; 16], there: impl Fn(&dyn Fn() -> bool) -> bool) -> Option<&'static str> {
     if !alone_of_ours(uuid) {
         return Some(COUNTS);
     }
     let nvml = nvml()?;
     let others = || nvml.processes(uuid).is_some_and(Processes::others);
-    there(&others).then_some(USES)
+    lasts(others).then_some(USES)
 }
 
 /// Whether something is so, and still is in a moment.

@@ -13,23 +13,6 @@ pub(crate) fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     thread.is_ok()
 }
 
-/// Does `work` on a thread of ours and waits for it, where nothing of the program's thread should be seen: it has no current
-/// context. Where no thread can be had it is done on this one.
-pub(super) fn elsewhere<T: Send>(name: &str, work: impl Fn() -> T + Sync) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name(name.into()).spawn_scoped(scope, || {
-            block_signals();
-            let _depth = crate::agent::Depth::enter();
-            work()
-        });
-        match thread.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(done)) => done,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => work(),
-        }
-    })
-}
-
 /// Does `work` for each number below `count`: on this thread, and on as many others as there are `helpers` and can be had.
 pub(super) fn side_by_side(helpers: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);

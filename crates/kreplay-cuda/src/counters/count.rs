@@ -11,6 +11,7 @@ use super::ranges::Ranges;
 use super::room::{most_dispatches, steady_dispatches};
 use super::sampling::{Events, Sampling};
 use super::timing::Timing;
+use super::watch::Watch;
 use super::ways::{Current, Window};
 use super::{Guarded, no_window};
 use crate::agent::{CONTEXTS, CudaAgent};
@@ -18,7 +19,7 @@ use crate::tables::Cupti;
 use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Request, Way};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is done around passes.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,7 @@ pub(crate) struct CudaCounters {
     /// Plans whose sampled passes are counted by ranges, by the plan that they stand for.
     pub(super) instead: Mutex<Vec<(Arc<Planned>, Arc<Planned>)>>,
     pub(super) warn: Warn,
+    pub(super) watch: Watch,
 }
 
 #[derive(Default)]
@@ -83,7 +85,9 @@ impl CudaCounters {
             Ok(image) => Sampling::of_device(&cupti, agent.device(), &availability.chip, image),
             Err(_) => None,
         };
+        let uuid = agent.uuid();
         Ok(Self {
+            watch: Watch::new(Box::new(move || alone::certainly(uuid).err())),
             cupti,
             agent,
             availability,
@@ -210,8 +214,6 @@ impl Counters for CudaCounters {
             current: None,
             readings: Vec::new(),
             reach: None,
-            company: None,
-            looked: Instant::now(),
             beside: None,
             disturbed: false,
         });
@@ -245,7 +247,6 @@ impl Counters for CudaCounters {
         let mut state = self.state.guarded();
         let State { window, timing, events, stuck, .. } = &mut *state;
         let window = window.as_mut().ok_or_else(no_window)?;
-        self.look_beside(window);
         let (number, current) = window.current.as_mut().ok_or_else(no_window)?;
         match current {
             Current::Sampling(pass) => self.sampling()?.before(pass, index, &mut self.ground(*number, stuck)),
@@ -304,7 +305,9 @@ impl Counters for CudaCounters {
         let Some(window) = window else { return deliver(Err(no_window())) };
         // What others did meanwhile was counted where the whole GPU is.
         if let Some((passes, who)) = self.disturbed(&window) {
-            window.gather.discard(passes, CountersError::Discarded(format!("{who}, and was counted too")));
+            window
+                .gather
+                .discard(passes, CountersError::Discarded(format!("{who}, and whatever ran on it was counted")));
         }
         let Window { ranges, gather, readings, .. } = window;
         if let Some(counted) = self.ranges.collect(ranges) {
@@ -325,6 +328,7 @@ impl Counters for CudaCounters {
     fn abandon(&self) {
         let mut state = self.state.guarded();
         let Some(window) = state.window.take() else { return };
+        self.watch.end();
         if !state.stuck {
             let running = matches!(window.current, Some((_, Current::Ranges(_))));
             self.ranges.abandon(&window.ranges, running);

@@ -58,10 +58,12 @@ mod tests {
     use super::*;
     use crate::counters::host::{ConfigImage, Names};
     use crate::counters::price::Price;
+    use crate::counters::reach::Reach;
 
     fn group() -> Arc<Group> {
         let config = ConfigImage { bytes: Arc::new([]), passes: 1 };
-        Arc::new(Group { metrics: Vec::new(), names: Names::new::<&str>([]), config, price: Price::Dear })
+        let (metrics, names) = (Vec::new(), Names::new::<&str>([]));
+        Arc::new(Group { metrics, names, config, price: Price::Dear, reach: Reach::Device })
     }
 
     #[test]

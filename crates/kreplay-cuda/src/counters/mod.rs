@@ -35,6 +35,7 @@ mod sampling;
 mod sessions;
 mod sets;
 mod timing;
+mod watch;
 mod ways;
 
 #[cfg(test)]

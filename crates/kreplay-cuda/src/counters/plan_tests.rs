@@ -6,6 +6,7 @@ use super::names::resolve;
 use super::plan::plan_request;
 use super::planner::Planner;
 use super::price::Price;
+use super::reach::Reach;
 use crate::tables::{Cupti, Environment, find_cupti};
 use kreplay_engine::{PlanError, Request, Way};
 use std::sync::Arc;
@@ -154,6 +155,23 @@ fn a_cheap_metric_does_not_make_a_group_dearer() {
         let expected = group.metrics.iter().map(|metric| Price::of(metric)).max();
         assert_eq!(Some(group.price), expected);
     }
+}
+
+/// Where somebody else may be on the GPU ranges are dearer, and sampling is worth it earlier.
+#[test]
+fn ranges_are_planned_by_what_they_will_count() {
+    let Some(cupti) = cupti() else { return };
+    let planned = |reach: Reach| {
+        let mut planner = Planner::new(&cupti, CHIP, &[], Some(&[]));
+        planner.reach = reach;
+        let request = Request { names: vec!["occupancy".into()], repeat: 1, dispatches: 1 };
+        let plan = super::plan::plan(&planner, &request).expect("it can be planned").plan;
+        let group = &planner.pack(&metrics(&["sm__inst_executed.sum"]), 1).expect("packed")[0];
+        (plan.passes.iter().any(|pass| pass.way == Way::Sampling), group.each(1))
+    };
+    let ((sampled, cheap), (sampled_there, dear)) = (planned(Reach::Device), planned(Reach::Context));
+    assert!(!sampled && sampled_there);
+    assert!(dear > cheap * 3 / 2, "{dear:?} {cheap:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::ahead::helpers;
 use super::answers::Known;
 use super::host::{ConfigImage, Host, Names};
 use super::price::{ELAPSED_PASSES, Price, session, switch};
+use super::reach::Reach;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
 use std::sync::Arc;
@@ -23,12 +24,14 @@ pub(crate) struct Group {
     pub(crate) names: Names,
     pub(crate) config: ConfigImage,
     pub(crate) price: Price,
+    /// Whose work its passes will count.
+    pub(super) reach: Reach,
 }
 
 impl Group {
-    fn new(metrics: Vec<Arc<str>>, config: ConfigImage) -> Self {
+    fn new(metrics: Vec<Arc<str>>, config: ConfigImage, reach: Reach) -> Self {
         let price = metrics.iter().map(|metric| Price::of(metric)).max().unwrap_or_default();
-        Self { names: Names::new(&metrics), metrics, config, price }
+        Self { names: Names::new(&metrics), metrics, config, price, reach }
     }
 
     /// What programming and stopping its passes costs a window, beside its kernels.
@@ -37,17 +40,17 @@ impl Group {
             |of: &dyn Fn(&str) -> Duration| self.metrics.iter().map(|metric| of(metric)).max().unwrap_or_default();
         let (plain, related) = (dearest(&|metric| Price::of(metric).switch()), dearest(&switch));
         let elapsed = if related > plain { self.config.passes.min(ELAPSED_PASSES) } else { 0 };
-        related * elapsed + plain * (self.config.passes - elapsed)
+        (related * elapsed + plain * (self.config.passes - elapsed)) * self.reach.switches()
     }
 
     /// Its passes for a window of this many dispatches.
     pub(crate) fn cost(&self, dispatches: u32) -> Duration {
-        self.switches() + self.price.kernel() * dispatches * self.config.passes
+        self.switches() + self.price.kernel(self.reach) * dispatches * self.config.passes
     }
 
     /// One pass for one dispatch of such a window.
     pub(crate) fn each(&self, dispatches: u32) -> Duration {
-        self.switches() / self.config.passes.max(1) / dispatches.max(1) + self.price.kernel()
+        self.switches() / self.config.passes.max(1) / dispatches.max(1) + self.price.kernel(self.reach)
     }
 }
 
@@ -72,18 +75,24 @@ pub(crate) struct Planner<'a> {
     pub(super) helpers: usize,
     /// What was asked already.
     pub(super) known: Arc<Known>,
+    /// Whose work ranges will count.
+    pub(super) reach: Reach,
 }
 
 impl<'a> Planner<'a> {
     /// A planner for a chip. `availability` is what may be counted by ranges, `sampling` what may be sampled: `None` where
     /// nothing may.
     pub(crate) fn new(cupti: &'a Cupti, chip: &'a str, availability: &'a [u8], sampling: Option<&'a [u8]>) -> Self {
-        Self { cupti, chip, availability, sampling, helpers: helpers(), known: Arc::default() }
+        Self { cupti, chip, availability, sampling, helpers: helpers(), known: Arc::default(), reach: Reach::Device }
     }
 
     pub(super) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
         let ask = || Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics));
         self.known.ranges.get(metrics, ask)
+    }
+
+    fn group(&self, metrics: Vec<Arc<str>>, config: ConfigImage) -> Group {
+        Group::new(metrics, config, self.reach)
     }
 
     /// How many questions CUPTI was asked: about ranges, and about sampling.
@@ -114,7 +123,7 @@ impl<'a> Planner<'a> {
             return Ok(Vec::new());
         }
         let Ok(config) = self.config(metrics) else { return self.apart(metrics) };
-        let one = self.several_first(metrics, config.passes).unwrap_or_else(|| Group::new(metrics.to_vec(), config));
+        let one = self.several_first(metrics, config.passes).unwrap_or_else(|| self.group(metrics.to_vec(), config));
         let one = self.backwards(metrics, one.config.passes).unwrap_or(one);
         let passes = one.config.passes;
         let together = vec![one];
@@ -137,7 +146,7 @@ impl<'a> Planner<'a> {
             return None;
         }
         let config = self.config(&all).ok().filter(|config| config.passes <= several)?;
-        Some(Group::new(all, config))
+        Some(self.group(all, config))
     }
 
     /// One group with the metrics in the opposite of the order that was asked, where that takes fewer than `passes`. The
@@ -148,7 +157,7 @@ impl<'a> Planner<'a> {
         }
         let metrics = turned(metrics);
         let config = self.config(&metrics).ok().filter(|config| config.passes < passes)?;
-        Some(Group::new(metrics, config))
+        Some(self.group(metrics, config))
     }
 
     /// The metrics with those of several passes first, and how many passes these take; `None` where that is no other order,
@@ -186,11 +195,11 @@ impl<'a> Planner<'a> {
         // Metrics of several passes share their passes best with each other.
         if !several.is_empty() {
             match self.config(&several) {
-                Ok(config) => groups.push(Group::new(several, config)),
+                Ok(config) => groups.push(self.group(several, config)),
                 Err(_) => {
                     for metric in several {
                         let config = self.config(std::slice::from_ref(&metric)).map_err(unavailable)?;
-                        groups.push(Group::new(vec![metric], config));
+                        groups.push(self.group(vec![metric], config));
                     }
                 }
             }
@@ -206,7 +215,7 @@ impl<'a> Planner<'a> {
     /// A group of these metrics, if they fit one pass.
     pub(crate) fn one_pass(&self, metrics: &[Arc<str>]) -> Option<Group> {
         let config = self.config(metrics).ok().filter(|config| config.passes == 1)?;
-        Some(Group::new(metrics.to_vec(), config))
+        Some(self.group(metrics.to_vec(), config))
     }
 
     /// Puts a metric into the first group that holds it without another pass and without becoming dearer, else into a
@@ -219,12 +228,12 @@ impl<'a> Planner<'a> {
             if let Ok(config) = self.config(&more)
                 && config.passes <= group.config.passes
             {
-                *group = Group::new(more, config);
+                *group = self.group(more, config);
                 return Ok(());
             }
         }
         let config = self.config(std::slice::from_ref(metric))?;
-        groups.push(Group::new(vec![metric.clone()], config));
+        groups.push(self.group(vec![metric.clone()], config));
         Ok(())
     }
 }

@@ -2,10 +2,21 @@
 //!
 //! The figures are those of an H200; `bench/peers/run.py OUT prices` measures them by CUPTI alone: `start_ms` and `stop_ms`
 //! of a window of one launch are a switch, `ms_per_launch` is what a kernel costs, with what `stop_ms` grows by for each
-//! launch of a longer window, and `first_start_ms` is a session. They are those of sessions that count the whole device; one that
-//! counts its context alone ([`super::reach`]) is about twice as dear, whatever it counts, and the choice between ranges is the same.
+//! launch of a longer window, and `first_start_ms` is a session. They are those of sessions that count the whole device
+//! ([`super::reach`]).
 
+use super::reach::Reach;
 use std::time::Duration;
+
+impl Reach {
+    /// How many times as long it takes to program and to stop a pass that counts so.
+    pub(super) fn switches(self) -> u32 {
+        match self {
+            Self::Device => 1,
+            Self::Context => 2,
+        }
+    }
+}
 
 /// Programming a pass and stopping it, where nothing but time is counted: that is taken from timestamps.
 const SWITCH_TIME: Duration = Duration::from_micros(100);
@@ -52,7 +63,7 @@ impl Price {
 
     /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
     pub(super) fn pass(self, dispatches: u32) -> Duration {
-        self.switch() + self.kernel() * dispatches
+        self.switch() + self.kernel(Reach::Device) * dispatches
     }
 
     /// The least that programming and stopping such a pass costs.
@@ -66,12 +77,13 @@ impl Price {
     }
 
     /// What one kernel costs in a pass, beside the switch.
-    pub(super) fn kernel(self) -> Duration {
-        Duration::from_micros(match self {
-            Price::Time => 6,
-            Price::Cheap => 50,
-            Price::Patched => 100,
-            Price::Dear => 670,
+    pub(super) fn kernel(self, reach: Reach) -> Duration {
+        Duration::from_micros(match (self, reach) {
+            (Price::Time, _) => 6,
+            (Price::Cheap, _) => 50,
+            (Price::Patched, _) => 100,
+            (Price::Dear, Reach::Device) => 670,
+            (Price::Dear, Reach::Context) => 950,
         })
     }
 }

@@ -1,10 +1,10 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
-use super::beside::elsewhere;
 use super::busy::while_busy;
 use super::images::zeroed;
 use super::planner::Group;
 use super::reach::Reach;
+use crate::agent::CudaAgent;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::cell::{Cell, RefCell};
@@ -27,22 +27,6 @@ pub(crate) struct RangeProfiler {
 
 // SAFETY: CUPTI's object is used by one thread at a time: it is kept behind a lock.
 unsafe impl Send for RangeProfiler {}
-
-/// The call that begins a pass.
-struct Starting<'a> {
-    cupti: &'a Cupti,
-    object: RangeObject,
-}
-
-// SAFETY: CUPTI's object is used by one thread at a time: who lends it to another one waits for that.
-unsafe impl Sync for Starting<'_> {}
-
-impl Starting<'_> {
-    fn start(&self) -> Result<(), CuptiError> {
-        let mut params = RangeSession { object: self.object, ..Default::default() };
-        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))
-    }
-}
 
 /// What a stopped pass says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,18 +130,19 @@ impl RangeProfiler {
         profiler_call!(self.cupti, cuptiRangeProfilerSetConfig, &mut params)
     }
 
-    /// Programs the hardware for the next pass. The first one decides whose work the session counts: see [`Reach`].
+    /// Programs the hardware for the next pass, within the agent's context. The first one decides whose work the session counts: see
+    /// [`Reach`].
     ///
     /// # Errors
     /// CUPTI's status, 35 without permission.
-    pub(crate) fn start(&self, reach: Reach) -> Result<(), CuptiError> {
-        let call = Starting { cupti: &self.cupti, object: self.object };
-        if self.reach.get().is_none() && reach == Reach::Device {
-            elsewhere("kreplay-start", || call.start())?;
-        } else {
-            call.start()?;
-        }
-        if self.reach.get().is_none() {
+    pub(crate) fn start(&self, reach: Reach, agent: &CudaAgent) -> Result<(), CuptiError> {
+        let first = self.reach.get().is_none();
+        let mut params = RangeSession { object: self.object, ..Default::default() };
+        // On this thread: one that is made for it would not begin while the loader is held, as within `dlclose`.
+        let apart = (first && reach == Reach::Device).then(|| agent.apart());
+        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))?;
+        drop(apart);
+        if first {
             self.reach.set(Some(reach));
         }
         Ok(())

@@ -143,7 +143,7 @@ impl Ranges {
         let group = &window.planned.instances[instance].group;
         let ranges = room(window.expected.unwrap_or(window.most), window.most);
         let start = |session: &RangeProfiler| {
-            session.start(reach).map_err(failed)?;
+            session.start(reach, &self.agent).map_err(failed)?;
             Ok(session.reach() == Some(Reach::Device))
         };
         if within == 0 {

@@ -1,13 +1,13 @@
 //! Whose work is counted, and who else is on the GPU.
 //!
-//! Sampling counts the whole GPU, and so do ranges where that is known to be the same as counting the program: they are more than
-//! twice as fast then. Who comes meanwhile costs the values of what was counted so.
+//! Sampling counts the whole GPU, and so do ranges where that is known to be the same as counting the program: programming a pass
+//! takes half as long then, and reading the multiprocessors two thirds. Who comes meanwhile costs the values of what was counted so.
 
 use super::alone;
 use super::count::CudaCounters;
 use super::ranges::Ranges;
 use super::ways::Window;
-use crate::agent::CONTEXTS;
+use crate::agent::{CONTEXTS, CONTEXTS_MADE};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Its context's alone, whatever else runs on the GPU meanwhile. It is had where a context is current to the thread of the
-    /// first start, and makes the driver take more than twice as long for every register.
+    /// first start, and makes the driver take twice as long for the registers of a pass, and half as long again for a launch's.
     Context,
     /// Whatever runs on the GPU. It is had where no context is current to that thread.
     Device,
@@ -36,28 +36,37 @@ impl Reach {
     }
 }
 
-/// What a process needs at least from its first context to its first kernel.
-const BEGINNING: Duration = Duration::from_millis(50);
 /// How long other contexts of the device may take to rest before a pass is sampled.
 const NEIGHBOURS: Duration = Duration::from_millis(100);
 
 impl CudaCounters {
     /// How far the passes by ranges of a window may reach.
     pub(super) fn reach(&self, window: &mut Window) -> Reach {
-        if let Some(known) = window.reach {
+        if let Some((known, _)) = window.reach {
             return known;
         }
-        window.beside.get_or_insert_with(|| self.agent.launches_beside());
-        *window.reach.insert(self.reach_now())
+        // Before it is looked who is there, so that who comes meanwhile shows.
+        let contexts = CONTEXTS_MADE.load(Ordering::Relaxed);
+        let reach = match self.reach_now() {
+            Reach::Device if self.watch.begin() => Reach::Device,
+            _ => Reach::Context,
+        };
+        window.reach = Some((reach, contexts));
+        reach
     }
 
-    /// How far passes by ranges may reach that begin now.
-    pub(super) fn reach_now(&self) -> Reach {
+    /// How far passes by ranges may reach that begin now, and what keeps them from more, where somebody may change that.
+    pub(super) fn reach_and_why(&self) -> (Reach, Option<&'static str>) {
         let alone = || alone::certainly(self.agent.uuid());
-        let (reach, why) = Reach::of(self.agent.device(), CONTEXTS.load(Ordering::Relaxed), alone);
+        Reach::of(self.agent.device(), CONTEXTS.load(Ordering::Relaxed), alone)
+    }
+
+    /// The first of these; the second is told.
+    pub(super) fn reach_now(&self) -> Reach {
+        let (reach, why) = self.reach_and_why();
         if let Some(why) = why {
             let text = format!(
-                "ranges count the context alone, which takes about twice as long as to count the whole GPU: {why}"
+                "ranges count the context alone, which takes up to twice as long as to count the whole GPU: {why}"
             );
             (self.warn)("context_counted", text);
         }
@@ -71,29 +80,22 @@ impl CudaCounters {
         window.disturbed |= !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS);
     }
 
-    /// Looks who is on the GPU, where passes by ranges count whatever runs there and nobody has looked for a while.
-    pub(super) fn look_beside(&self, window: &mut Window) {
-        if Ranges::is_wide(&window.ranges) && window.company.is_none() && window.looked.elapsed() > BEGINNING {
-            window.company = alone::company_at_once(self.agent.uuid());
-            window.looked = Instant::now();
-        }
-    }
-
-    /// The passes of a window that counted the whole GPU, and who else has used it meanwhile, if anybody did.
+    /// The passes of a window that counted the whole GPU, and who else may have used it meanwhile, if anybody.
     pub(super) fn disturbed(&self, window: &Window) -> Option<(Vec<u32>, &'static str)> {
         let wide = Ranges::is_wide(&window.ranges);
+        let seen = self.watch.end().filter(|_| wide);
         let by_ranges = window.planned.instances.iter().filter(|_| wide).map(|instance| instance.last());
         let passes: Vec<u32> = window.planned.sampled.iter().map(|sampled| sampled.pass).chain(by_ranges).collect();
         if passes.is_empty() {
             return None;
         }
-        let company = match window.company {
-            None if wide => alone::company_at_once(self.agent.uuid()),
-            known => known,
-        };
-        let company = company.or_else(|| if window.planned.sampled.is_empty() { None } else { self.company() });
+        let there = || if wide { alone::certainly(self.agent.uuid()).err() } else { None };
+        let sampled = || if window.planned.sampled.is_empty() { None } else { self.company() };
+        let company = seen.or_else(there).or_else(sampled);
         let launched = || window.beside.is_some_and(|before| self.agent.launches_beside() != before);
-        let beside = || window.disturbed || launched();
+        // A context that launches nothing by which it would be known may copy, and launch graphs.
+        let made = || window.reach.is_some_and(|(_, before)| wide && CONTEXTS_MADE.load(Ordering::Relaxed) != before);
+        let beside = || window.disturbed || launched() || made();
         let who = company.or_else(|| beside().then_some("another context of the program uses this GPU"))?;
         Some((passes, who))
     }

@@ -1,19 +1,23 @@
 //! Whose work ranges count, on a GPU.
 
+use super::CudaCounters;
 use super::evaluate::evaluate;
 use super::gpu_tests::counters_by;
-
 use super::ranges::Ranges;
 use super::reach::Reach;
 use crate::agent::CudaAgent;
 use crate::agent::tests::{gpu_agent, soon};
-use kreplay_engine::{Agent, Counters, Move, Request, Tier, Value};
+use crate::tables::{Context, Driver};
+use kreplay_engine::{Agent, AgentId, Counters, Move, Request, Tier, Value};
 use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMES: [&str; 3] = ["sm__inst_executed.sum", "sm__warps_launched.sum", "sm__inst_executed_pipe_lsu.sum"];
 const LAUNCHES: u32 = 6;
 
-/// Copies of most of 1 GiB, each by one launch of ours.
+/// Copies that take some milliseconds, longer than contexts take turns, each by one launch.
 struct Copies<'a> {
     agent: &'a CudaAgent,
     moves: Vec<Move>,
@@ -23,10 +27,8 @@ impl<'a> Copies<'a> {
     fn of(agent: &'a CudaAgent) -> Self {
         // Larger parts are copied by the driver.
         const PART: u64 = 3 << 20;
-        const PARTS: u64 = 340;
-        let [to, from] = [(); 2].map(|()| agent.allocate(Tier::Device, PART * PARTS).expect("room").range.base);
-        let moves = (0..PARTS).map(|at| Move { to: to + at * PART, from: from + at * PART, bytes: PART }).collect();
-        Self { agent, moves }
+        let [to, from] = [(); 2].map(|()| agent.allocate(Tier::Device, PART).expect("room").range.base);
+        Self { agent, moves: vec![Move { to, from, bytes: PART }; 8000] }
     }
 
     fn submit(&self) {
@@ -40,8 +42,7 @@ impl<'a> Copies<'a> {
 }
 
 /// The values of each launch, by name.
-fn count(copies: &Copies<'_>, reach: Reach) -> Vec<Vec<Value>> {
-    let counters = counters_by(copies.agent, false);
+fn count(counters: &CudaCounters, copies: &Copies<'_>, reach: Reach) -> Vec<Vec<Value>> {
     let names = NAMES.map(String::from).to_vec();
     let plan = counters.plan(&Request { names, repeat: 1, dispatches: LAUNCHES }).expect("it can be planned");
     let mut window = Ranges::open(counters.planned(&plan).expect("it was planned"), LAUNCHES);
@@ -68,12 +69,50 @@ fn count(copies: &Copies<'_>, reach: Reach) -> Vec<Vec<Value>> {
     values
 }
 
-/// Where nothing else runs both count the same. What runs beside is let in by `company` of `tests/cuda/run.sh`.
+/// Another context of the first GPU; it stays.
+fn another_context() -> CudaAgent {
+    type Create = unsafe extern "C" fn(*mut *mut c_void, u32, i32) -> i32;
+    let mut made = std::ptr::null_mut();
+    // SAFETY: the driver is loaded, and its function has had this signature since CUDA 3.2.
+    let status = unsafe {
+        let library = libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);
+        let create = std::mem::transmute::<*mut c_void, Create>(libc::dlsym(library, c"cuCtxCreate_v2".as_ptr()));
+        create(&mut made, 0, 0)
+    };
+    assert_eq!(status, 0, "there is another context");
+    let driver = Arc::new(Driver::load().expect("it is loaded"));
+    // It is this thread's now, and the agents find theirs by themselves.
+    driver.pop_context().expect("it was pushed");
+    CudaAgent::new(driver, Context(made), AgentId(2), "GH100").expect("it makes an agent")
+}
+
+/// Alone the device is the context. Beside another one it is more, and the context counts what it did; a session that counted the
+/// device does not go on where the context is to be counted.
 #[test]
-fn alone_the_whole_device_is_the_context() {
+fn the_device_is_counted_or_the_context_whatever_runs_beside_it() {
     let Some(agent) = gpu_agent() else { return };
+    let counters = counters_by(&agent, false);
     let copies = Copies::of(&agent);
-    let own = count(&copies, Reach::Context);
+    let own = count(&counters, &copies, Reach::Context);
     assert!(own.iter().all(|values| *values == own[0] && !values.is_empty()), "{own:?}");
-    assert_eq!(count(&copies, Reach::Device), own);
+    counters.ranges.end_session();
+    assert_eq!(count(&counters, &copies, Reach::Device), own);
+    let other = another_context();
+    let others = Copies::of(&other);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                others.submit();
+                others.wait();
+            }
+        });
+        let counted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            [Reach::Device, Reach::Context].map(|reach| count(&counters, &copies, reach))
+        }));
+        over.store(true, Ordering::Relaxed);
+        let [device, context] = counted.expect("it counts");
+        assert_ne!(device, own, "the other one's work is counted too");
+        assert_eq!(context, own);
+    });
 }

@@ -24,13 +24,10 @@ pub(super) struct Window {
     pub(super) ranges: RangeWindow,
     /// The GPU's lock is held: from the first counted pass on.
     pub(super) locked: bool,
-    /// How far its passes by ranges may reach, once one has begun.
-    pub(super) reach: Option<Reach>,
+    /// How far its passes by ranges may reach, once one has begun, and how many contexts there had been then.
+    pub(super) reach: Option<(Reach, u64)>,
     /// What other contexts of the device had launched before the first pass that counts the whole device.
     pub(super) beside: Option<u64>,
-    /// Who has come since the first pass that counts the whole device, and when that was looked for.
-    pub(super) company: Option<&'static str>,
-    pub(super) looked: Instant,
     /// Another context's work ran as it was sampled.
     pub(super) disturbed: bool,
     pub(super) current: Option<(u32, Current)>,
@@ -156,7 +153,9 @@ impl CudaCounters {
     pub(super) fn planner(&self) -> Planner<'_> {
         let samples = self.sampling.as_ref().is_some_and(|sampling| sampling.given_up().is_none());
         let sampling = self.availability.sampling.as_deref().ok().filter(|_| samples);
-        Planner::new(&self.cupti, &self.availability.chip, &self.availability.image, sampling)
+        let mut planner = Planner::new(&self.cupti, &self.availability.chip, &self.availability.image, sampling);
+        planner.reach = self.reach_and_why().0;
+        planner
     }
 
     /// The plan, or once sampling was given up the one that uses ranges instead.

@@ -153,10 +153,13 @@ functions! {
     }
     fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], _device: i32) { put(uuid, [7; 16]); 0 }
     fn cuDevicePrimaryCtxRetain(context: *mut u64, _device: i32) { put(context, CONTEXT); 0 }
-    fn cuCtxGetCurrent(context: *mut u64) { put(context, CONTEXT); 0 }
+    fn cuCtxGetCurrent(context: *mut u64) { put(context, super::contexts(|stack| stack.last().copied()).unwrap_or(0)); 0 }
     fn cuCtxGetDevice(device: *mut i32) { put(device, 0); 0 }
-    fn cuCtxPushCurrent_v2(_context: u64) { 0 }
-    fn cuCtxPopCurrent_v2(_context: *mut u64) { 0 }
+    fn cuCtxPushCurrent_v2(context: u64) { super::contexts(|stack| stack.push(context)); 0 }
+    fn cuCtxPopCurrent_v2(context: *mut u64) {
+        const INVALID_CONTEXT: i32 = 201;
+        super::contexts(Vec::pop).map_or(INVALID_CONTEXT, |popped| { put(context, popped); 0 })
+    }
     fn cuCtxSynchronize() { super::pools::synchronise(&mut world()); 0 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { put(free, 1 << 30); put(total, 1 << 31); 0 }
     fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { grant(pointer, allocate(bytes)) }

@@ -77,6 +77,13 @@ thread_local! {
     static HOST_PAGES: Cell<bool> = const { Cell::new(false) };
     static BY_NAME: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
     static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
+    /// Every thread begins with the fake's.
+    static CONTEXTS: RefCell<Vec<u64>> = RefCell::new(vec![CONTEXT]);
+}
+
+/// Does something with this thread's contexts.
+fn contexts<T>(work: impl FnOnce(&mut Vec<u64>) -> T) -> T {
+    CONTEXTS.with_borrow_mut(work)
 }
 
 /// This thread's next calls of `function` return these statuses instead of doing anything.

@@ -1,7 +1,7 @@
 //! The contexts of the process that were seen, and what is known of each.
 
 use super::context::ContextState;
-use crate::agent::CONTEXTS;
+use crate::agent::{CONTEXTS, CONTEXTS_MADE};
 use crate::tables::Context;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -35,7 +35,9 @@ impl Contexts {
     /// Every change of the contexts goes through here, so that their number is never another.
     fn change<T>(&self, change: impl FnOnce(&mut HashMap<Context, Arc<ContextState>>) -> T) -> T {
         let mut contexts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = contexts.len();
         let result = change(&mut contexts);
+        CONTEXTS_MADE.fetch_add(contexts.len().saturating_sub(before) as u64, Ordering::Relaxed);
         CONTEXTS.store(contexts.len(), Ordering::Relaxed);
         result
     }
