@@ -40,6 +40,11 @@ impl SampleGroup {
         self.terms.iter().any(|term| is_far(term))
     }
 
+    /// Whether it counts the multiprocessors.
+    pub(super) fn is_near(&self) -> bool {
+        self.terms.iter().any(|term| is_near(term))
+    }
+
     /// Whether nothing but the marker needs to be read of a sample in which that stood still. While no multiprocessor was active
     /// what only they count stands still too, unless it counts time; but active they may be without an instruction.
     pub(super) fn rests_with_marker(&self) -> bool {

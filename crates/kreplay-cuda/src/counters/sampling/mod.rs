@@ -125,7 +125,8 @@ impl Sampling {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let interval = self.pace.guarded().interval(self.unit.cost(group), programmed);
+        let cost = self.unit.cost(group).unwrap_or_else(|| pace::likely(group.is_near()));
+        let interval = self.pace.guarded().interval(cost, programmed);
         Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
     }
 
