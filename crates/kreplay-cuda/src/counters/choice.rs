@@ -9,8 +9,9 @@
 //! Finding out what fits takes CUPTI longer than a small program runs, so what cannot become cheapest is not packed: bounds
 //! rest on a list of metrics needing at least the passes of a part of it.
 
-use super::planner::{Group, Planner, cost};
+use super::planner::Planner;
 use super::price::{Price, session};
+use super::range_group::{Group, cost};
 use super::sampling::SampleGroup;
 use kreplay_engine::PlanError;
 use std::sync::Arc;

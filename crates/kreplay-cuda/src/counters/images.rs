@@ -1,7 +1,7 @@
 //! Storage for counter images: they are large, so that one is made for as many ranges as its window holds, and used again.
 
 use super::Guarded;
-use super::planner::Group;
+use super::range_group::Group;
 use std::sync::{Arc, Mutex};
 
 /// Images are made for multiples of so many ranges, so that windows of about the same length share them.

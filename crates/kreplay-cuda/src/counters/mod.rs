@@ -27,6 +27,7 @@ mod planner;
 mod prepare;
 mod price;
 mod range;
+mod range_group;
 mod ranges;
 mod reach;
 mod room;

@@ -2,7 +2,7 @@
 
 use super::busy::while_busy;
 use super::images::zeroed;
-use super::planner::Group;
+use super::range_group::Group;
 use super::reach::Reach;
 use crate::agent::CudaAgent;
 use crate::tables::cupti_structs::*;

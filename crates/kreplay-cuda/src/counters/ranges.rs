@@ -3,8 +3,8 @@
 use super::evaluate::{Image, failed};
 use super::images::{Pool, Storage, room};
 use super::plan::Planned;
-use super::planner::Group;
 use super::range::RangeProfiler;
+use super::range_group::Group;
 use super::reach::Reach;
 use super::sessions::Sessions;
 use crate::agent::CudaAgent;

@@ -2,8 +2,8 @@
 
 use super::Guarded;
 use super::evaluate::failed;
-use super::planner::Group;
 use super::range::RangeProfiler;
+use super::range_group::Group;
 use super::reach::Reach;
 use crate::agent::CudaAgent;
 use crate::tables::{Context, Cupti};
