@@ -18,7 +18,9 @@ int main(int, char** arguments) {
         if (!library) return std::fprintf(stderr, "%s\n", dlerror()), 2;
         auto launch = reinterpret_cast<void (*)(unsigned*, size_t)>(dlsym(library, "launch"));
         auto counted = reinterpret_cast<unsigned (*)()>(dlsym(library, "launches"));
-        if (!launch || !counted) return std::fprintf(stderr, "%s lacks a function\n", path.c_str()), 2;
+        auto hold = reinterpret_cast<void (*)()>(dlsym(library, "hold"));
+        if (!launch || !counted || !hold) return std::fprintf(stderr, "%s lacks a function\n", path.c_str()), 2;
+        if (round == rounds - 1) hold();
         for (int i = 0; i < launches; i++) launch(data, count);
         unloading_step<<<132, 256>>>(data, count);
         // Its variables are new each time.

@@ -99,7 +99,7 @@ fn only_one(sees_all: bool, of_ours: bool, processes: impl FnOnce() -> Option<Pr
     match processes() {
         Some(processes) if processes.one() => Ok(()),
         Some(processes) if processes.others() => Err(USES),
-        Some(_) => Err("NVML does not tell of this process on this GPU, and may not of others"),
+        Some(_) => Err("NVML does not tell of every process on this GPU"),
         None => Err("NVML does not tell which processes use this GPU"),
     }
 }
@@ -160,14 +160,14 @@ mod tests {
 
     #[test]
     fn who_is_not_known_to_be_alone_is_told_why() {
-        let processes = |compute, graphics| move || Some(Processes { compute, graphics });
+        let processes = |compute, graphics| move || Some(Processes { compute, clients: 0, graphics, all_told: true });
         assert_eq!(only_one(true, true, processes(1, 0)), Ok(()));
         assert_eq!(only_one(true, true, processes(2, 0)), Err(USES));
         assert_eq!(only_one(true, true, processes(1, 1)), Err(USES));
         assert_eq!(only_one(true, false, processes(1, 0)), Err(COUNTS));
         let unseen = || panic!("what is seen says nothing");
         assert!(only_one(false, true, unseen).is_err_and(|why| why.contains("--pid=host")));
-        assert!(only_one(true, true, processes(0, 0)).is_err_and(|why| why.contains("does not tell of this process")));
+        assert!(only_one(true, true, processes(0, 0)).is_err_and(|why| why.contains("does not tell of every process")));
         assert!(only_one(true, true, || None).is_err_and(|why| why.starts_with("NVML")));
     }
 

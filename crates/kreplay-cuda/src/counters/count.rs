@@ -110,6 +110,7 @@ impl CudaCounters {
 
     /// Ends the context's session; the context is about to go.
     pub(crate) fn close(&self) {
+        self.watch.leave();
         self.flush_all();
         if let Some(sampling) = &self.sampling {
             sampling.release();
@@ -328,7 +329,7 @@ impl Counters for CudaCounters {
     fn abandon(&self) {
         let mut state = self.state.guarded();
         let Some(window) = state.window.take() else { return };
-        self.watch.end();
+        self.watch.leave();
         if !state.stuck {
             let running = matches!(window.current, Some((_, Current::Ranges(_))));
             self.ranges.abandon(&window.ranges, running);

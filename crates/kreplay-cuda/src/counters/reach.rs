@@ -46,7 +46,7 @@ impl CudaCounters {
             return known;
         }
         // Before it is looked who is there, so that who comes meanwhile shows.
-        let contexts = CONTEXTS_MADE.load(Ordering::Relaxed);
+        let contexts = CONTEXTS_MADE.load(Ordering::Acquire);
         let reach = match self.reach_now() {
             Reach::Device if self.watch.begin() => Reach::Device,
             _ => Reach::Context,
@@ -94,9 +94,11 @@ impl CudaCounters {
         let company = seen.or_else(there).or_else(sampled);
         let launched = || window.beside.is_some_and(|before| self.agent.launches_beside() != before);
         // A context that launches nothing by which it would be known may copy, and launch graphs.
-        let made = || window.reach.is_some_and(|(_, before)| wide && CONTEXTS_MADE.load(Ordering::Relaxed) != before);
-        let beside = || window.disturbed || launched() || made();
-        let who = company.or_else(|| beside().then_some("another context of the program uses this GPU"))?;
+        let made = || window.reach.is_some_and(|(_, before)| wide && CONTEXTS_MADE.load(Ordering::Acquire) != before);
+        let beside = || window.disturbed || launched();
+        let who = company
+            .or_else(|| beside().then_some("another context of the program uses this GPU"))
+            .or_else(|| made().then_some("the program made another context, which may be on this GPU"))?;
         Some((passes, who))
     }
 

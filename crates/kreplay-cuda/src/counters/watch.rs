@@ -28,6 +28,8 @@ struct State {
     watched: Option<u64>,
     times: u64,
     seen: Option<&'static str>,
+    /// The thread looks now, with the state unlocked.
+    looking: bool,
     over: bool,
 }
 
@@ -60,7 +62,15 @@ impl Watch {
     pub(super) fn end(&self) -> Option<&'static str> {
         let mut state = self.0.state.guarded();
         state.watched = None;
+        while state.looking {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
         state.seen.take()
+    }
+
+    /// As [`Watch::end`], for nobody who wants to know, or may wait.
+    pub(super) fn leave(&self) {
+        self.0.state.guarded().watched = None;
     }
 }
 
@@ -81,7 +91,15 @@ fn work(shared: &Shared) {
         let (next, waited) = shared.changed.wait_timeout(state, shared.every).unwrap_or_else(PoisonError::into_inner);
         state = next;
         if waited.timed_out() && state.watched == Some(time) {
-            state.seen = (shared.look)();
+            state.looking = true;
+            drop(state);
+            let seen = (shared.look)();
+            state = shared.state.guarded();
+            state.looking = false;
+            if state.times == time {
+                state.seen = seen;
+            }
+            shared.changed.notify_all();
         }
     }
 }
@@ -101,9 +119,10 @@ mod tests {
         let watch = Watch::every(
             Duration::from_millis(1),
             Box::new(move || {
+                let there = seen.load(Ordering::SeqCst) > 0;
                 // The test may be over.
                 let _ = looked.guarded().send(());
-                (seen.load(Ordering::SeqCst) > 0).then_some("somebody")
+                there.then_some("somebody")
             }),
         );
         assert!(watch.begin());
@@ -116,7 +135,12 @@ mod tests {
         looks.recv().expect("it looks");
         there.store(0, Ordering::SeqCst);
         assert_eq!(watch.end(), Some("somebody"), "who has gone again was there");
+        there.store(1, Ordering::SeqCst);
         assert!(watch.begin());
+        looks.recv().expect("it looks");
+        there.store(0, Ordering::SeqCst);
+        assert!(watch.begin());
+        looks.recv().expect("it looks");
         assert_eq!(watch.end(), None, "that was another time");
     }
 }

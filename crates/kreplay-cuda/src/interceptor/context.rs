@@ -196,7 +196,10 @@ impl ContextState {
             }
         }
         let driven = self.driven()?;
-        driven.spare_the_loader();
+        // What no window uses ends none.
+        if driven.engine.is_used(base) {
+            driven.spare_the_loader();
+        }
         driven.engine.region_retire(base).map(Gone::Known)
     }
 

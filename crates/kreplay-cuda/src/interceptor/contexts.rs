@@ -37,8 +37,9 @@ impl Contexts {
         let mut contexts = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let before = contexts.len();
         let result = change(&mut contexts);
-        CONTEXTS_MADE.fetch_add(contexts.len().saturating_sub(before) as u64, Ordering::Relaxed);
         CONTEXTS.store(contexts.len(), Ordering::Relaxed);
+        // Who sees that more were made sees how many there are.
+        CONTEXTS_MADE.fetch_add(contexts.len().saturating_sub(before) as u64, Ordering::Release);
         result
     }
 }

@@ -51,8 +51,7 @@ impl Nvml {
         (unsafe { (table.nvmlInit_v2)() } == SUCCESS).then_some(Self { table })
     }
 
-    /// How many processes compute on the GPU with this number, clients of MPS beside its server, and how many show something with it.
-    /// `None` where that is not told.
+    /// How many processes compute on the GPU with this number, and how many show something with it. `None` where that is not told.
     pub(crate) fn processes(&self, uuid: [u8; 16]) -> Option<Processes> {
         let name = CString::new(named(uuid)).ok()?;
         let mut device = std::ptr::null_mut();
@@ -78,26 +77,33 @@ impl Nvml {
             table.nvmlDeviceGetMPSComputeRunningProcesses_v3.or(table.nvmlDeviceGetMPSComputeRunningProcesses_v2);
         // Those that an older NVML has no question for are none.
         let counted = |ask: Option<_>| ask.map_or(Some(0), count);
-        Some(Processes { compute: count(compute)? + counted(clients)?, graphics: counted(graphics)? })
+        let (compute, clients, graphics) = (count(compute)?, counted(clients), counted(graphics));
+        let all_told = clients.is_some() && graphics.is_some();
+        Some(Processes { compute, clients: clients.unwrap_or(0), graphics: graphics.unwrap_or(0), all_told })
     }
 }
 
 /// Processes on a GPU, this one included where it has a context there and is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Processes {
+    /// MPS's server, not its clients.
     pub(crate) compute: u32,
+    /// Of MPS.
+    pub(crate) clients: u32,
     pub(crate) graphics: u32,
+    /// Whether there are no more of them than that.
+    pub(crate) all_told: bool,
 }
 
 impl Processes {
     /// Whether there is this process, and no other.
     pub(crate) fn one(self) -> bool {
-        self.compute == 1 && self.graphics == 0
+        self.all_told && self.compute == 1 && self.clients == 0 && self.graphics == 0
     }
 
     /// Whether there is one beside this process.
     pub(crate) fn others(self) -> bool {
-        self.compute > 1 || self.graphics > 0
+        self.compute > 1 || self.clients > 1 || self.graphics > 0
     }
 }
 
@@ -112,6 +118,10 @@ fn named(uuid: [u8; 16]) -> String {
 mod tests {
     use super::*;
     use std::ffi::CStr;
+
+    fn processes(compute: u32, clients: u32, graphics: u32) -> Processes {
+        Processes { compute, clients, graphics, all_told: true }
+    }
 
     const UUID: [u8; 16] = [0xab, 0xcd, 0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0xfe];
 
@@ -164,10 +174,12 @@ mod tests {
             let table = NvmlTable::load(&found).expect("what is required is there");
             Nvml::with_table(table).expect("it begins").processes(UUID)
         };
-        assert_eq!(asked(one, none), Some(Processes { compute: 3, graphics: 0 }));
-        assert_eq!(asked(none, one), Some(Processes { compute: 2, graphics: 1 }));
-        assert_eq!(asked(fails, none), None);
-        assert_eq!(asked(none, fails), None);
+        assert_eq!(asked(one, none), Some(processes(2, 1, 0)));
+        assert_eq!(asked(none, one), Some(processes(2, 0, 1)));
+        // What was told of others is kept.
+        for told in [asked(fails, none), asked(none, fails)] {
+            assert!(told.is_some_and(|told| !told.all_told && !told.one() && told.others()));
+        }
     }
 
     fn find(name: &CStr, init: unsafe extern "C" fn() -> i32) -> *mut c_void {
@@ -183,7 +195,7 @@ mod tests {
     fn processes_are_counted_by_the_gpus_name() {
         let table = NvmlTable::load(&|name| find(name, init)).expect("what is required is there");
         let nvml = Nvml::with_table(table).expect("it begins");
-        assert_eq!(nvml.processes(UUID), Some(Processes { compute: 2, graphics: 0 }));
+        assert_eq!(nvml.processes(UUID), Some(processes(2, 0, 0)));
         assert_eq!(nvml.processes([0; 16]), None, "another GPU");
         let table = NvmlTable::load(&|name| find(name, refuses)).expect("what is required is there");
         assert!(Nvml::with_table(table).is_none());
@@ -191,9 +203,11 @@ mod tests {
 
     #[test]
     fn one_that_computes_is_this_one() {
-        let others = |compute, graphics| Processes { compute, graphics }.others();
+        let others = |compute, graphics| processes(compute, 0, graphics).others();
         assert!(!others(0, 0) && !others(1, 0) && others(2, 0) && others(1, 1));
-        let one = |compute, graphics| Processes { compute, graphics }.one();
+        let one = |compute, graphics| processes(compute, 0, graphics).one();
         assert!(one(1, 0) && !one(0, 0) && !one(2, 0) && !one(1, 1), "where nobody is seen somebody may be");
+        // The server of MPS with this process as its client, which another may join at any time.
+        assert!(!processes(1, 1, 0).others() && !processes(1, 1, 0).one() && processes(1, 2, 0).others());
     }
 }

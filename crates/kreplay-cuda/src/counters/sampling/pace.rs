@@ -1,7 +1,7 @@
 //! How often samples are taken.
 //!
-//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 5 µs for a counter of
-//! memory and 17 to 30 µs for one of the multiprocessors, however long it is (seen on H200s). What does not fit a counter image when
+//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 10 to 15 µs for counters of
+//! memory and 17 to 26 µs for some of the multiprocessors, however long it is (seen on H200s). What does not fit a counter image when
 //! it is decoded is lost, so no more samples may wait than an image holds.
 //!
 //! Decoding takes what waits when it begins. Of samples that are arriving just then a part is lost, without a word (seen on an

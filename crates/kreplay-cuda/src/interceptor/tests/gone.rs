@@ -155,6 +155,23 @@ fn memory_of_a_library_that_is_closed_takes_its_window_along() {
 }
 
 #[test]
+fn memory_that_no_window_uses_may_go_with_a_library() {
+    let open = Open::new("of_a_librarys_other_memory");
+    // Of the host, and from after the last launch.
+    let mut pointer = 0u64;
+    let parameters = MemAllocManagedParams { pointer: &raw const pointer, bytes: 8192, flags: 1 };
+    open.program.call(cbid::MEM_HOST_ALLOC_V2, "", &parameters, || {
+        let _depth = crate::agent::Depth::enter();
+        pointer = open.program.interceptor.driver.allocate(8192).expect("memory");
+        0
+    });
+    CLOSING.set(true);
+    open.program.call(cbid::MEM_FREE_HOST, "", &FreeParams { pointer }, || 0);
+    CLOSING.set(false);
+    open.ends_well(1);
+}
+
+#[test]
 fn attributes_that_a_launch_needs_end_windows_before_they_are_taken_away() {
     const SHARED: i32 = 8;
     const CARVEOUT: i32 = 9;
