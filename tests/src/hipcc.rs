@@ -12,6 +12,13 @@ use crate::{Program, build_folder};
 /// The levels of optimisation that every program is built at.
 pub const OPTIMISATIONS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
+/// The compiler, for AMD's GPUs: where there is a CUDA toolkit too it would take that.
+pub(crate) fn hipcc() -> Command {
+    let mut hipcc = Command::new("hipcc");
+    hipcc.env("HIP_PLATFORM", "amd");
+    hipcc
+}
+
 /// The executable of a program at a level of optimisation; built when it is not there yet or its source has changed.
 ///
 /// # Panics
@@ -38,7 +45,7 @@ fn compiled(program: &Program, optimisation: &str, end: &str, options: &[&str]) 
     flock(&lock, FlockOperation::LockExclusive).expect("a lock file can be locked");
     if !built.exists() {
         let unfinished = built.with_extension("new");
-        let output = Command::new("hipcc")
+        let output = hipcc()
             .args([optimisation, "-std=c++17", "--offload-arch=gfx90a", "-Wall", "-Wextra", "-pthread"])
             .args(["-I".as_ref(), program.source.parent().expect("a source lies in a folder").as_os_str()])
             .args(["-I/usr/include/rocrand", "-I/usr/include/hiprand"])

@@ -1,6 +1,6 @@
 //! Skipping a test that needs something that is not here.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Says that a test is skipped, and why. In continuous integration nothing may be skipped: there it fails.
 ///
@@ -13,7 +13,7 @@ pub fn skipped(why: &str) {
 
 /// Why HIP programs cannot be built or run here, if so.
 pub fn missing() -> Option<String> {
-    let hipcc = Command::new("hipcc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let hipcc = crate::hipcc::hipcc().arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !hipcc.is_ok_and(|status| status.success()) {
         return Some("hipcc is missing; on Debian 12: apt-get install hipcc libamdhip64-5 libamdhip64-dev".to_owned());
     }

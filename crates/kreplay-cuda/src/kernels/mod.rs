@@ -6,8 +6,10 @@
 //!
 //! ```text
 //! clang-19 --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 \
-//!     -nostdlib -ffreestanding -O3 -S -x c replay.c -o replay.ptx
+//!     --cuda-path=/nonexistent -nostdlib -ffreestanding -O3 -S -x c replay.c -o replay.ptx
 //! ```
+//!
+//! (A CUDA toolkit that the compiler finds would decide the version.)
 
 mod table;
 

@@ -13,7 +13,9 @@ pub(crate) fn skip(why: &str) {
 
 /// Whether a tool is on the path.
 fn have(tool: &str) -> bool {
-    Command::new(tool).arg("--version").output().is_ok_and(|o| o.status.success())
+    // Where there is a CUDA toolkit too `hipcc` would take that.
+    let asked = Command::new(tool).arg("--version").env("HIP_PLATFORM", "amd").output();
+    asked.is_ok_and(|output| output.status.success())
 }
 
 /// A directory that holds the thunk as `libhsakmt.so.1`, for the loader's path. Built once for a test process.
@@ -78,6 +80,7 @@ pub(crate) fn hip_program(name: &str, level: &str, libraries: &[&str]) -> Option
         return None;
     }
     let mut hipcc = Command::new("hipcc");
+    hipcc.env("HIP_PLATFORM", "amd");
     hipcc.args([level, "--offload-arch=gfx90a", "-Wno-unused-result"]);
     hipcc.arg(source(&format!("{name}.hip"))).args(libraries);
     Some(build(scratch().join(format!("{name}{level}")), hipcc))
