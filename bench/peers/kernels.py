@@ -2,8 +2,8 @@
 import re
 import statistics
 
-from measure import (BUILD, MEMORY, NCU, NINE_PASSES, backwards, dispatches, half, in_place, kernel_passes, kreplay, loop, outcomes, replayed,
-                     report, result, run, slope, whole)
+from measure import (BUILD, MEMORY, NCU, NINE_PASSES, backwards, dispatches, half, in_loop, in_place, kernel_passes, kreplay, loop,
+                     outcomes, replayed, report, result, run, slope, whole)
 
 
 def cupti(resident, metrics, kind, passes, limit=60):
@@ -34,7 +34,7 @@ def kernel_pass():
     for resident in (64, 1024):
         case = f"kernel window, {resident} MiB resident, 1 MiB written, nine-pass metrics"
         program = in_place(resident, 1024)
-        ours = lambda count: loop(kreplay(["--window", "kernel", "-c", NINE_PASSES], program(count))[0])
+        ours = in_loop(["--window", "kernel", "-c", NINE_PASSES], program)
         by_pass("kernel_pass", "kreplay", case, [slope(ours, 4, 16) for _ in range(2)], most_passes())
         passes = []
         theirs = cupti(resident, NINE_PASSES, "kernel", passes)
@@ -53,12 +53,10 @@ def kernel_pass():
 
 def batch_pass():
     """58 s: nine passes (6 + 17) kreplay + 2 × 11 CUPTI; memory (2 + 2.5) × 2 kreplay + 2.5 CUPTI."""
-    for metrics, name, times in ((NINE_PASSES, "nine-pass metrics", 1), (MEMORY, "L2 and DRAM counters", 2)):
+    # What takes one pass is counted as the program launches it; what takes more is replayed, perhaps at the program's end.
+    for metrics, name, times, ours in ((NINE_PASSES, "nine-pass metrics", 1, whole), (MEMORY, "L2 and DRAM counters", 2, in_loop)):
         case = f"batch window, 64 MiB resident, 1 MiB written, 1000 launches, {name}"
-        options, program = ["--window", "batch", "-c", metrics], in_place(64, 1024)
-        # What takes one pass is counted as the program launches it, so that its loop holds all of it; what is replayed is not.
-        measured = whole(options, program) if times == 1 else lambda count: loop(kreplay(options, program(count))[0])
-        each = [slope(measured, 500, 1500) for _ in range(times)]
+        each = [slope(ours(["--window", "batch", "-c", metrics], in_place(64, 1024)), 500, 1500) for _ in range(times)]
         found = dispatches()
         by_pass("kernel_pass", "kreplay", case, each, max((d["passes"] for d in replayed(found)), default=None))
         outcomes("kernel_pass", "kreplay", case, found)
@@ -141,7 +139,7 @@ def inline():
         ("sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum", ["--fence", "off"], "one sampling group, --fence off"),
     ):
         # Kernels are counted as the program launches them: what they cost is in its loop.
-        each = [slope(lambda count: loop(kreplay(["-c", metrics, *options], program(count))[0]), 500, 2500) for _ in range(2)]
+        each = [slope(in_loop(["-c", metrics, *options], program), 500, 2500) for _ in range(2)]
         found = dispatches()
         passes = max((dispatch["passes"] for dispatch in replayed(found)), default=0)
         added = [(value - plain) * 1e3 for value in each if value is not None and plain is not None]

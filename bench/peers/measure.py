@@ -162,6 +162,11 @@ def slope(measure, few, many):
     return None if first is None or last is None else (last - first) / (many - few)
 
 
+def in_loop(options, program):
+    """Milliseconds of the program's loop: all of what is counted as the program launches it, and of kernel windows."""
+    return lambda count: loop(kreplay(options, program(count))[0])
+
+
 def whole(options, program, limit=150):
     """Milliseconds of the whole command: a batch window may close at the program's end, after its loop."""
 

@@ -1,7 +1,7 @@
 """The memory engine alone, without counters: by footprint, by write set, beside the peers."""
 import re
 
-from measure import BUILD, NCU, NINE_PASSES, dispatches, in_place, kreplay, loop, report, result, run, slope, whole
+from measure import BUILD, NCU, NINE_PASSES, dispatches, in_loop, in_place, kreplay, report, result, run, slope, whole
 
 PASSES = 5
 OURS = (("kreplay safe", ["--shadow", "safe"]), ("kreplay trusted", ["--shadow", "trusted"]))
@@ -9,7 +9,7 @@ OURS = (("kreplay safe", ["--shadow", "safe"]), ("kreplay trusted", ["--shadow",
 
 def ours(resident, options):
     options = ["--window", "kernel", "--set", "none", "--passes", PASSES, *options]
-    return lambda count: loop(kreplay(options, in_place(resident, 1024)(count))[0])
+    return in_loop(options, in_place(resident, 1024))
 
 
 def peers(bench, case, resident, methods):

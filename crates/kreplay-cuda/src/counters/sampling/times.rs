@@ -1,7 +1,7 @@
 //! When each of many samples was taken.
 //!
-//! To ask CUPTI for one takes microseconds, a quarter of what decoding the sample does. The hardware takes them at a steady beat,
-//! though, so a few are asked for, and where these are as far apart as the beat makes them the others lie between.
+//! Each that CUPTI is asked for takes time of the thread that decodes. The hardware takes samples at a steady beat, so a few are
+//! asked for, and where these are as far apart as the beat makes them the others lie between.
 
 /// Samples from one that is asked for to the next.
 const STRIDE: usize = 16;
