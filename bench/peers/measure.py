@@ -197,6 +197,7 @@ def build():
         [*cu, "-o", BUILD / "range_replay", HERE / "range_replay.cpp", *libraries],
         [*cu, "-o", BUILD / "prices", HERE / "prices.cpp", *libraries],
         [*cu, "-o", BUILD / "reach", HERE / "reach.cpp", *libraries],
+        [*cu, "-o", BUILD / "range_traffic", HERE / "range_traffic.cpp", *libraries],
         [*cu, "-o", BUILD / "sampling_prices", HERE / "sampling_prices.cpp", *libraries],
         [*cu, "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so", HERE / "range_window.cpp", *libraries],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "memory_peers", HERE / "memory_peers.cu", "-lcuda", "-lcheckpoint"],

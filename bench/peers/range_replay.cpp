@@ -21,7 +21,6 @@ int main(int argc, char** argv) {
     RangeSession session;
     session.open(context, argv[4], dispatches, user ? CUPTI_UserReplay : CUPTI_KernelReplay);
     auto& metrics = session.metrics;
-    auto& image = session.image;
     double ms = 0, first = 0;
     CUDA(cudaDeviceSynchronize());
     if (user) {
@@ -48,15 +47,7 @@ int main(int argc, char** argv) {
     size_t ranges = session.decode();
     if (user) ms += now() - decoding;
     std::printf("passes %zu ranges %zu loop %.3f ms first start %.3f ms\n", session.passes, ranges, ms, first);
-    std::vector<double> values(metrics.size());
-    PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, evaluate);
-    evaluate.pHostObject = session.host;
-    evaluate.pCounterDataImage = image.data();
-    evaluate.counterDataImageSize = image.size();
-    evaluate.ppMetricNames = metrics.data();
-    evaluate.numMetrics = metrics.size();
-    evaluate.pMetricValues = values.data();
-    CUPTI(cuptiProfilerHostEvaluateToGpuValues(&evaluate));
+    std::vector<double> values = session.values(0);
     for (size_t i = 0; i < metrics.size(); i++) std::printf("value %s %.17g\n", metrics[i], values[i]);
     return int(ranges) != dispatches;
 }

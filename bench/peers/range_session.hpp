@@ -1,4 +1,5 @@
-// A session of CUPTI's Range Profiler, prepared for a list of metrics; every launch in it is a range (AutoRange).
+// A session of CUPTI's Range Profiler, prepared for a list of metrics; every launch in it is a range (AutoRange), or what lies
+// between push and pop is one (UserRange).
 #pragma once
 #include "host_config.hpp"
 
@@ -9,6 +10,7 @@ struct RangeSession : HostConfig {
     CUpti_RangeProfiler_Object* object = nullptr;
     int ranges = 0;
     CUpti_ProfilerReplayMode replay = CUPTI_UserReplay;
+    CUpti_ProfilerRange range = CUPTI_AutoRange;
 
     // For the metrics of a list, separated by commas; at most `most` launches a pass.
     void open(CUcontext context, const char* list, int most, CUpti_ProfilerReplayMode mode) {
@@ -51,7 +53,7 @@ struct RangeSession : HostConfig {
         set.pConfig = config.data();
         set.counterDataImageSize = image.size();
         set.pCounterDataImage = image.data();
-        set.range = CUPTI_AutoRange;
+        set.range = range;
         set.replayMode = replay;
         set.maxRangesPerPass = ranges;
         set.numNestingLevels = 1;
@@ -78,6 +80,20 @@ struct RangeSession : HostConfig {
         return params.isAllPassSubmitted;
     }
 
+    // Around what a range of a session of UserRange counts.
+    void push(const char* name) {
+        PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+        params.pRangeProfilerObject = object;
+        params.pRangeName = name;
+        CUPTI(cuptiRangeProfilerPushRange(&params));
+    }
+
+    void pop() {
+        PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+        params.pRangeProfilerObject = object;
+        CUPTI(cuptiRangeProfilerPopRange(&params));
+    }
+
     // Decodes what the passes counted; gives how many launches there were in each.
     size_t decode() {
         PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
@@ -88,6 +104,21 @@ struct RangeSession : HostConfig {
         info.counterDataImageSize = image.size();
         CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
         return info.numTotalRanges;
+    }
+
+    // The values of a decoded range, in the order of the metrics.
+    std::vector<double> values(size_t at) {
+        std::vector<double> found(metrics.size());
+        PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, read);
+        read.pHostObject = host;
+        read.pCounterDataImage = image.data();
+        read.counterDataImageSize = image.size();
+        read.rangeIndex = at;
+        read.ppMetricNames = metrics.data();
+        read.numMetrics = metrics.size();
+        read.pMetricValues = found.data();
+        CUPTI(cuptiProfilerHostEvaluateToGpuValues(&read));
+        return found;
     }
 
     void close() {

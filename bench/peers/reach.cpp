@@ -52,19 +52,8 @@ static void count(const char* who, bool apart, CUcontext context, const char* li
         size_t ranges = session.decode();
         if (number < WINDOWS) continue;
         std::printf("%s, %s:", who, apart ? "device" : "context");
-        for (size_t at = 0; at < ranges; at++) {
-            std::vector<double> values(session.metrics.size());
-            PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, read);
-            read.pHostObject = session.host;
-            read.pCounterDataImage = session.image.data();
-            read.counterDataImageSize = session.image.size();
-            read.rangeIndex = at;
-            read.ppMetricNames = session.metrics.data();
-            read.numMetrics = session.metrics.size();
-            read.pMetricValues = values.data();
-            CUPTI(cuptiProfilerHostEvaluateToGpuValues(&read));
-            for (double value : values) std::printf(" %.10g", value);
-        }
+        for (size_t at = 0; at < ranges; at++)
+            for (double value : session.values(at)) std::printf(" %.10g", value);
         std::printf("\n");
     }
     std::printf("%s, %s: start %.3f launch %.3f stop %.3f ms\n", who, apart ? "device" : "context", median(starts), median(launches), median(stops));

@@ -9,7 +9,7 @@ OUT/raw.log (every command with what it printed, long outputs shortened). Every 
     kernels.py    kernel_pass 45, batch_pass 58, unselected_launch 9, recording 7, large 90, inline 14
     memory.py     memory_engine 42, host_tier 15, footprint_slope 60, amplification 5, replayer 5
     programs.py   training_step 106, training_script 180, graph_inference 40
-    values.py     values 9, kinds 50
+    values.py     values 9, kinds 50, range_traffic 10
     prices.py     prices 25 at most, reach 15
 
 Without parts all of them run: about 11 minutes and 40 s of compiling.
@@ -29,8 +29,8 @@ PARTS = {
     part.__name__: part
     for part in (kernels.kernel_pass, kernels.batch_pass, kernels.unselected_launch, kernels.recording, kernels.large, kernels.inline,
                  memory.memory_engine, memory.host_tier, memory.footprint_slope, memory.amplification, memory.replayer,
-                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds, prices.prices,
-                 prices.reach)
+                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds,
+                 values.range_traffic, prices.prices, prices.reach)
 }
 
 

@@ -1,5 +1,6 @@
 """Values beside ncu's: on the in-place kernel, and kernel by kernel on ten kinds of kernels."""
 import csv
+import re
 
 from measure import BUILD, NCU, dispatches, in_place, kreplay, note, outcomes, result, run
 
@@ -14,8 +15,8 @@ SAMPLED = (
     "smsp__inst_executed.sum",
     "l1tex__t_bytes.sum,l1tex__t_sectors.sum,sm__cycles_active.sum",
 )
-# ten_kinds launches them in turn.
-KINDS = 10
+# ten_kinds launches them in turn; TINY does next to nothing.
+KINDS, TINY = 10, 4
 # What a deterministic kernel makes the same each time, whoever counts.
 EXACT = ("sm__inst_executed.sum", "smsp__inst_executed.sum", "l1tex__t_bytes.sum", "l1tex__t_sectors.sum", "sm__warps_launched.sum")
 
@@ -74,10 +75,33 @@ def kinds():
         other = {counter["name"] for dispatch in found for counter in dispatch["counters"] if counter["way"] != "sampling"}
         sampled.update({name: each for name, each in values.items() if name not in other})
     compare("kinds", "kreplay sampled", case, reference, sampled)
+    beside("kinds", "kreplay sampled", case, reference, sampled)
     # The first hundred: by ranges alone, and ncu against itself, for the peers' own spread.
     case = "the first 100 of them"
     compare("kinds", "kreplay ranges", case, reference, ours(["--window", "kernel", "-c", NAMES, "--kernel", r"\bkind_"], program(10), 150))
     compare("kinds", "ncu again", case, reference, theirs(NAMES, program(10), ["-k", "regex:kind"], 60))
+
+
+def range_traffic():
+    """10 s: L2 sectors of a kernel that writes the same words however long it lasts, and of ranges with none to eight of it."""
+    metric, program = "lts__t_sectors.sum", [BUILD / "range_traffic", "run"]
+    text, _, _ = run([BUILD / "range_traffic", metric], 60)
+    lines = re.findall(r"^turns (\d+) launches (\d+):((?: \d+)+)$", text, re.M)
+    for turns, launches, found in lines:
+        case = f"{launches} launches of {turns} turns a range"
+        result("range_traffic", "cupti", case, metric, "sectors", [float(value) for value in found.split()])
+    found = {
+        "ncu": theirs(metric, program, ["-k", "regex:store"]),
+        "kreplay sampled": ours(["-c", metric, "--kernel", r"\bstore\b"], program),
+        "kreplay ranges": ours(["--window", "kernel", "-c", f"{metric},sm__throughput.avg.pct_of_peak_sustained_elapsed", "--kernel", r"\bstore\b"], program),
+    }
+    turns = list(dict.fromkeys(turns for turns, _, _ in lines))
+    for subject, values in found.items():
+        # The first launch is the program's way to load the kernel.
+        launches = values.get(metric, [])[1:]
+        each = len(launches) // max(len(turns), 1)
+        for at, length in enumerate(turns):
+            result("range_traffic", subject, f"1 launches of {length} turns", metric, "sectors", launches[at * each : (at + 1) * each])
 
 
 def compare(bench, subject, case, reference, found):
@@ -91,6 +115,21 @@ def compare(bench, subject, case, reference, found):
             off = sorted(abs(b - a) / max(abs(a), 1.0) for a, b in pairs)
             result(bench, subject, case, f"{name} off", "ratio", [off[len(off) // 2]])
             within(bench, subject, case, name, reference[name], found[name])
+
+
+def beside(bench, subject, case, reference, found):
+    """What ncu's ranges count of their own in L2, by the kernel that does next to nothing; and how many values of the other kinds lie
+    among ncu's less that."""
+    middle = lambda values: sorted(value for value in values if value is not None)[len(values) // 2]
+    for name in ("lts__t_sectors.sum", "lts__t_bytes.sum"):
+        if not reference.get(name) or None in found.get(name, [None]):
+            continue
+        own = middle(reference[name][TINY::KINDS]) - middle(found[name][TINY::KINDS])
+        result(bench, subject, case, f"{name} of the range", name.split(".")[0].split("_")[-1], [own])
+        known = [sorted(reference[name][kind::KINDS]) for kind in range(KINDS)]
+        other = [(at % KINDS, value + own) for at, value in enumerate(found[name]) if at % KINDS != TINY]
+        inside = sum(known[kind][0] <= value <= known[kind][-1] for kind, value in other)
+        result(bench, subject, case, f"{name} within, less the range's own", "ratio", [inside / len(other)])
 
 
 def within(bench, subject, case, name, reference, found):

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// How long the hardware may take to begin.
 const FIRST: Duration = Duration::from_micros(100);
-/// Intervals that pass before the first dispatch.
-const QUIET: u64 = 12;
+/// Intervals that pass before the first dispatch: the first sample reaches back to before the start, and is thrown away.
+const QUIET: u64 = 3;
 
 /// A pass that runs.
 pub(in crate::counters) struct SampledPass {
@@ -72,8 +72,6 @@ impl Sampling {
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
         self.unit.begin().map_err(|error| failed(&error))?;
         let gap = pace::gap(pass.interval);
-        // The first sample reaches back to before the start, and is thrown away: it must be over. Those that follow tell what is
-        // counted while nothing runs.
         ground.pass(FIRST.max(Duration::from_nanos(pass.interval * QUIET)));
         pass.first = pass.next;
         pass.fences = Fences::new(gap, ground);

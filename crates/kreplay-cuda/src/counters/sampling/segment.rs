@@ -3,7 +3,7 @@
 //! A *segment* is what was sampled between one start of the hardware and its stop: a pass, or a part of one.
 
 use super::collect::{Loss, Lost};
-use super::group::{SampleGroup, is_far};
+use super::group::SampleGroup;
 use super::pace::apart;
 use crate::counters::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// How far a fence may be off the samples' clock, in nanoseconds, where gaps are wide: both are CUPTI's, and agreed to 30 ns on an
 /// H200.
 pub(super) const TOLERANCE: u64 = 2_000;
-/// Idle samples that tell what is counted although nothing runs.
-const LEAST_IDLE: usize = 4;
+/// Within this time after a dispatch was over all that it moved has been counted, in nanoseconds.
+const LATE: u64 = 2_000;
 /// Clocks that are this far apart are not the same one.
 const UNRELATED: u64 = 1_000_000_000;
 
@@ -59,7 +59,6 @@ impl Segment {
         self.check_cuts(samples).map_err(|error| (Lost::Room, error))?;
         let attributed = self.attribute(samples).map_err(|error| (Lost::Misfit, error))?;
         let terms = self.group.terms.len();
-        let background = self.background(samples, &attributed);
         let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
         let mut sums = vec![0.0; terms];
         for (dispatch, own) in (self.first..).zip(attributed) {
@@ -67,13 +66,6 @@ impl Segment {
             for sample in samples.values[own.start * terms..own.end * terms].chunks_exact(terms) {
                 for (sum, value) in sums.iter_mut().zip(sample) {
                     *sum += value;
-                }
-            }
-            let time: u64 = samples.times[own].iter().map(|(start, end)| end - start).sum();
-            for ((sum, rate), term) in sums.iter_mut().zip(&background).zip(&self.group.terms) {
-                if *rate > 0.0 {
-                    let rest = (*sum - rate * time as f64).max(0.0);
-                    *sum = if term.ends_with(".sum") { rest.round() } else { rest };
                 }
             }
             for (formula, counter) in self.group.formulas.iter().zip(self.counters.iter()) {
@@ -93,39 +85,6 @@ impl Segment {
         Ok(readings)
     }
 
-    /// What each term counts in a nanosecond although nothing runs: the host's traffic and the hardware's own, in L2 and
-    /// memory. The median of the samples that are nobody's; 0 for what stands still while nothing runs.
-    fn background(&self, samples: &Samples, attributed: &[Range<usize>]) -> Vec<f64> {
-        let terms = &self.group.terms;
-        if !self.group.is_far() {
-            return vec![0.0; terms.len()];
-        }
-        let mut owned = attributed.iter().peekable();
-        let mut idle = Vec::new();
-        for (index, (start, end)) in samples.times.iter().enumerate() {
-            while owned.next_if(|own| own.end <= index).is_some() {}
-            let own = owned.peek().is_some_and(|own| own.contains(&index));
-            let disturbed = |other: &Fence| *start < other.to + self.tolerance && other.from < *end + self.tolerance;
-            let active = samples.values[index * terms.len()] > 0.0;
-            if !own && !active && !self.others.iter().any(disturbed) {
-                idle.push(index);
-            }
-        }
-        let rate = |term: usize| {
-            if idle.len() < LEAST_IDLE || !is_far(&terms[term]) {
-                return 0.0;
-            }
-            let rate = |index: &usize| {
-                let (start, end) = samples.times[*index];
-                samples.values[index * terms.len() + term] / (end - start) as f64
-            };
-            let mut rates: Vec<f64> = idle.iter().map(rate).collect();
-            rates.sort_by(f64::total_cmp);
-            rates[rates.len() / 2]
-        };
-        (0..terms.len()).map(rate).collect()
-    }
-
     fn attribute(&self, samples: &Samples) -> Result<Vec<Range<usize>>, CountersError> {
         if samples.times.is_empty() {
             return Err(CountersError::Discarded("the hardware took no samples".into()));
@@ -138,13 +97,14 @@ impl Segment {
             // The marker is the first term.
             .map(|(&(start, end), values)| Interval { start, end, active: values[0] > 0.0 })
             .collect();
-        let attributed = if self.is_unrelated(samples) && self.is_undisturbed() {
+        if self.is_unrelated(samples) && self.is_undisturbed() {
             // On the same clock they would overlap. The order tells too, if nothing but the dispatches ran.
-            attribute_by_order(&intervals, self.fences.len())?
-        } else {
-            self.by_time(&intervals)?
-        };
-        Ok(attributed.into_iter().map(|own| narrow(&intervals, own)).collect())
+            let attributed = attribute_by_order(&intervals, self.fences.len())?;
+            return Ok(attributed.into_iter().map(|own| narrow(&intervals, own, u64::MAX)).collect());
+        }
+        let attributed = self.by_time(&intervals)?;
+        let over = self.fences.iter().map(|fence| fence.to.saturating_add(LATE));
+        Ok(attributed.into_iter().zip(over).map(|(own, over)| narrow(&intervals, own, over)).collect())
     }
 
     /// Checks that no decoding began while a dispatch's samples were arriving: a part of them would be lost.
@@ -186,12 +146,36 @@ impl Segment {
     }
 }
 
-/// What is a dispatch's of the samples that are nobody else's: those with activity, and one behind them. What reaches the
-/// second-level cache and memory comes up to one sample later, and nothing of it earlier; idle samples hold traffic of the
-/// host's.
-fn narrow(intervals: &[Interval], own: Range<usize>) -> Range<usize> {
+/// What is a dispatch's of the samples that are nobody else's: those with activity, and one behind them that begins before all of
+/// it was counted: what reaches the second-level cache and memory comes up to one sample later, and nothing of it earlier. Idle
+/// samples hold what the host and the hardware move there.
+///
+/// Nothing is taken off for that: it comes in bursts, most of it as the host gets something ready, and next to nothing while it waits
+/// for a dispatch. By the rate of idle samples a long dispatch would lose more than it has (H200).
+fn narrow(intervals: &[Interval], own: Range<usize>, over: u64) -> Range<usize> {
     let active = |index: &usize| intervals[*index].active;
     let first = own.clone().find(active).unwrap_or(own.start);
     let last = own.clone().rev().find(active).unwrap_or(first);
-    first..(last + 2).min(own.end.max(last + 1))
+    let late = intervals.get(last + 1).is_some_and(|next| next.start < over);
+    first..(last + 1 + usize::from(late)).min(own.end.max(last + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples of 10 µs; those of the range are active.
+    fn intervals(active: Range<u64>) -> Vec<Interval> {
+        let interval = |at| Interval { start: at * 10_000, end: (at + 1) * 10_000, active: active.contains(&at) };
+        (0..10).map(interval).collect()
+    }
+
+    #[test]
+    fn a_dispatch_has_the_idle_sample_behind_it_only_if_it_was_not_over_before() {
+        for (over, expected) in [(58_000, 4..6), (59_999, 4..6), (60_001, 4..7), (69_000, 4..7), (u64::MAX, 4..7)] {
+            assert_eq!(narrow(&intervals(4..6), 2..8, over), expected, "over at {over} ns");
+        }
+        assert_eq!(narrow(&intervals(4..6), 2..6, u64::MAX), 4..6, "the next sample is somebody else's");
+        assert_eq!(narrow(&intervals(8..10), 7..10, u64::MAX), 8..10, "there is no next sample");
+    }
 }

@@ -64,7 +64,7 @@ pub(super) struct World {
     pub(super) looked: u64,
     /// Where the last decoding beside the device ended: of the sample that begins there what was counted is lost.
     pub(super) torn: u64,
-    /// What the second term counts in a microsecond although nothing runs.
+    /// What the second term counts in a microsecond while nothing runs: the host gets something ready.
     pub(super) noise: u64,
 }
 
@@ -209,7 +209,7 @@ impl Sampler for Fake {
                 break;
             }
             image[place..place + 8].copy_from_slice(&(after.0 - before.0).to_le_bytes());
-            let noise = (end - at) * world.noise / 1000;
+            let noise = (end - at).saturating_sub(after.0 - before.0) * world.noise / 1000;
             image[place + 8..place + 16].copy_from_slice(&(after.1 - before.1 + noise).to_le_bytes());
             decoded.times.push((at, end));
             at = end;
