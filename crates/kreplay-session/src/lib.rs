@@ -48,6 +48,6 @@ pub use demangle::demangle;
 pub use error::SessionError;
 pub use filter::NameFilter;
 pub use link::{QUEUE_BYTES, STALL};
-pub use loader::loader_is_free;
+pub use loader::{loader_is_free, spare_the_loader};
 pub use recorder::SessionRecorder;
 pub use session::{Backend, Session};

@@ -1,6 +1,7 @@
 //! Whether the dynamic loader is free. Its lock is held by a thread that closes a library while the library's own ends run: from
 //! there nothing may wait for a thread that is new, or that needs the loader for the first time.
 
+use kreplay_engine::{Agent, Engine};
 use std::cell::RefCell;
 use std::sync::mpsc;
 use std::thread::Builder;
@@ -23,6 +24,14 @@ pub fn loader_is_free() -> bool {
         let _ = tell.send(());
     });
     asked.is_ok() && told.recv_timeout(PATIENCE).is_ok()
+}
+
+/// What ends windows may be called as a library is closed, with the loader held, and a replay may need threads that start: what an
+/// engine has recorded is given up then. `free` is [`loader_is_free`].
+pub fn spare_the_loader<A: Agent>(engine: &Engine<A>, free: fn() -> bool) {
+    if engine.is_recording() && !free() {
+        engine.give_up_recording("something it uses went with the library that held it");
+    }
 }
 
 #[cfg(test)]

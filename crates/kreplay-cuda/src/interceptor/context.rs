@@ -26,12 +26,9 @@ pub(super) struct Driven {
 }
 
 impl Driven {
-    /// What ends windows may be called as a library is closed, with the loader held, and counting may need threads that start: what
-    /// was recorded is given up then.
+    /// See [`kreplay_session::spare_the_loader`].
     pub(super) fn spare_the_loader(&self) {
-        if self.engine.is_recording() && !super::loader_is_free() {
-            self.engine.give_up_recording("something it uses went with the library that held it");
-        }
+        kreplay_session::spare_the_loader(&self.engine, super::loader_is_free);
     }
 }
 

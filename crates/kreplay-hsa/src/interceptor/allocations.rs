@@ -22,6 +22,7 @@ use super::state::{Backend, backend};
 use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
 use crate::agent::PoolInfo;
 use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Retired, Writers};
+use kreplay_session::{loader_is_free, spare_the_loader};
 use std::ffi::c_void;
 
 /// An allocation whose free has not been tried yet.
@@ -62,7 +63,7 @@ impl Backend {
             .enumerate()
             .filter_map(|(index, unit)| {
                 if unit.engine.is_used(base) {
-                    self.spare_the_loader(unit);
+                    spare_the_loader(&unit.engine, loader_is_free);
                 }
                 unit.engine.region_retire(base).map(|retired| (index, retired))
             })

@@ -9,6 +9,7 @@ use crate::abi::{
 };
 use crate::tables::Api;
 use kreplay_engine::{ModuleVariable, Range};
+use kreplay_session::{loader_is_free, spare_the_loader};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -101,7 +102,7 @@ fn loaded(backend: &Backend, executable: Executable) {
 
 fn unloaded(backend: &Backend, executable: Executable) {
     for unit in backend.units() {
-        backend.spare_the_loader(unit);
+        spare_the_loader(&unit.engine, loader_is_free);
         unit.engine.code_unloaded(executable.handle);
         for (object, _) in contents(backend, executable, unit.handle()).kernels {
             backend.code.remove(object);
