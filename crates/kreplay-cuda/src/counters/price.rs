@@ -3,20 +3,10 @@
 //! The figures are those of an H200; `bench/peers/run.py OUT prices` measures them by CUPTI alone: `start_ms` and `stop_ms`
 //! of a window of one launch are a switch, `ms_per_launch` is what a kernel costs, with what `stop_ms` grows by for each
 //! launch of a longer window, and `first_start_ms` is a session. They are those of sessions that count the whole device
-//! ([`super::reach`]).
+//! ([`super::reach`]); what others take more the part `reach` measures, which begins and stops passes of both.
 
 use super::reach::Reach;
 use std::time::Duration;
-
-impl Reach {
-    /// How many times as long it takes to program and to stop a pass that counts so.
-    pub(super) fn switches(self) -> u32 {
-        match self {
-            Self::Device => 1,
-            Self::Context => 2,
-        }
-    }
-}
 
 /// Programming a pass and stopping it, where nothing but time is counted: that is taken from timestamps.
 const SWITCH_TIME: Duration = Duration::from_micros(100);
@@ -63,16 +53,21 @@ impl Price {
 
     /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
     pub(super) fn pass(self, dispatches: u32) -> Duration {
-        self.switch() + self.kernel(Reach::Device) * dispatches
+        self.switch(Reach::Device) + self.kernel(Reach::Device) * dispatches
     }
 
     /// The least that programming and stopping such a pass costs.
-    pub(super) fn switch(self) -> Duration {
-        match self {
+    pub(super) fn switch(self, reach: Reach) -> Duration {
+        let device = match self {
             Price::Time => SWITCH_TIME,
             Price::Cheap => SWITCH_FAR,
             Price::Patched => SWITCH_PATCHED,
             Price::Dear => SWITCH_NEAR,
+        };
+        match (self, reach) {
+            (_, Reach::Device) => device,
+            (Price::Cheap, Reach::Context) => device * 3,
+            (_, Reach::Context) => device * 2,
         }
     }
 
@@ -94,8 +89,8 @@ pub(super) const ELAPSED_PASSES: u32 = 2;
 
 /// What programming and stopping a pass costs that holds this metric. What is related to elapsed cycles counts these too,
 /// whatever else it counts.
-pub(super) fn switch(metric: &str) -> Duration {
-    if metric.contains("_elapsed") { SWITCH_FAR } else { Price::of(metric).switch() }
+pub(super) fn switch(metric: &str, reach: Reach) -> Duration {
+    if metric.contains("_elapsed") { Price::Cheap.switch(reach) } else { Price::of(metric).switch(reach) }
 }
 
 /// What another session costs in a window of this many dispatches.
@@ -121,7 +116,7 @@ mod tests {
             ("sm__throughput.avg.pct_of_peak_sustained_elapsed", Price::Dear, SWITCH_FAR),
             ("sm__inst_executed.avg.per_cycle_elapsed", Price::Dear, SWITCH_FAR),
         ] {
-            assert_eq!((Price::of(metric), switch(metric)), (price, switched), "{metric}");
+            assert_eq!((Price::of(metric), switch(metric, Reach::Device)), (price, switched), "{metric}");
         }
     }
 }

@@ -27,9 +27,10 @@ impl Group {
     fn switches(&self) -> Duration {
         let dearest =
             |of: &dyn Fn(&str) -> Duration| self.metrics.iter().map(|metric| of(metric)).max().unwrap_or_default();
-        let (plain, related) = (dearest(&|metric| Price::of(metric).switch()), dearest(&switch));
+        let plain = dearest(&|metric| Price::of(metric).switch(self.reach));
+        let related = dearest(&|metric| switch(metric, self.reach));
         let elapsed = if related > plain { self.config.passes.min(ELAPSED_PASSES) } else { 0 };
-        (related * elapsed + plain * (self.config.passes - elapsed)) * self.reach.switches()
+        related * elapsed + plain * (self.config.passes - elapsed)
     }
 
     /// Its passes for a window of this many dispatches.
