@@ -1,14 +1,16 @@
-// What ranges count of their own: range_traffic run     launches a kernel of a few durations, for a profiler.
-//                                range_traffic METRIC  the same by CUPTI's Range Profiler; then none, one and several in a range.
-// Each launch writes the same words, however long it lasts: what grows with its turns, or is there without a launch, is not the
-// kernel's.
+// What ranges count of their own: range_traffic run           launches a kernel of a few durations, for a profiler.
+//                                range_traffic METRIC        the same by CUPTI's Range Profiler; then ranges with none and several.
+//                                range_traffic METRIC kinds  ranges with one and with nine launches of each of ten kinds.
+// Each launch of the first writes the same words, however long it lasts: what grows with its turns, or is there without a launch,
+// is not the kernel's. A launch more in a range adds what is the launch's alone.
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
-#include "launches.hpp"
+#include "kinds.hpp"
 #include "range_session.hpp"
 
 #include <cstring>
+#include <functional>
 
-static const int LAUNCHES = 20, BLOCKS = 264, THREADS = 256;
+static const int RANGES = 20, BLOCKS = 264, THREADS = 256, MANY = 9;
 static const int TURNS[] = {0, 20000, 80000, 320000};
 
 static __global__ void store(unsigned* data, int turns) {
@@ -17,34 +19,35 @@ static __global__ void store(unsigned* data, int turns) {
     data[at] = value;
 }
 
-static void launch(unsigned* data, int turns, int launches) {
-    for (int k = 0; k < launches; k++) store<<<BLOCKS, THREADS>>>(data, turns);
-}
-
-// LAUNCHES ranges of so many launches each.
-static void count(RangeSession& session, unsigned* data, int turns, int launches) {
+// RANGES ranges of so many launches each.
+static void count(RangeSession& session, const char* what, int launches, const std::function<void()>& launch) {
     session.program();
     session.start();
-    for (int k = 0; k < LAUNCHES; k++) {
+    for (int k = 0; k < RANGES; k++) {
         session.push(std::to_string(k).c_str());
-        launch(data, turns, launches);
+        for (int at = 0; at < launches; at++) launch();
         session.pop();
     }
     CUDA(cudaDeviceSynchronize());
     session.stop();
-    std::printf("turns %d launches %d:", turns, launches);
+    std::printf("%s launches %d:", what, launches);
     for (size_t at = 0, ranges = session.decode(); at < ranges; at++) std::printf(" %.0f", session.values(at)[0]);
     std::printf("\n");
 }
 
 int main(int argc, char** argv) {
-    if (argc != 2) return std::fprintf(stderr, "usage: range_traffic run|METRIC\n"), 2;
+    bool kinds = argc == 3 && !std::strcmp(argv[2], "kinds");
+    if (argc != 2 && !kinds) return std::fprintf(stderr, "usage: range_traffic run | METRIC [kinds]\n"), 2;
     unsigned* data;
     CUDA(cudaMalloc(&data, BLOCKS * THREADS * 4));
-    launch(data, 0, 1);
+    auto turning = [&](int turns) { return [=] { store<<<BLOCKS, THREADS>>>(data, turns); }; };
+    turning(0)();
+    Kinds all;
+    for (int kind = 0; kinds && kind < Kinds::ALL; kind++) all.launch(kind);
     CUDA(cudaDeviceSynchronize());
     if (!std::strcmp(argv[1], "run")) {
-        for (int turns : TURNS) launch(data, turns, LAUNCHES);
+        for (int turns : TURNS)
+            for (int k = 0; k < RANGES; k++) turning(turns)();
         CUDA(cudaDeviceSynchronize());
         return 0;
     }
@@ -52,9 +55,14 @@ int main(int argc, char** argv) {
     if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context) return 2;
     RangeSession session;
     session.range = CUPTI_UserRange;
-    session.open(context, argv[1], LAUNCHES, CUPTI_UserReplay);
-    for (int turns : TURNS) count(session, data, turns, 1);
-    for (int launches : {0, 2, 4, 8}) count(session, data, 0, launches);
+    session.open(context, argv[1], RANGES, CUPTI_UserReplay);
+    if (kinds) {
+        for (int kind = 0; kind < Kinds::ALL; kind++)
+            for (int launches : {1, MANY}) count(session, ("kind " + std::to_string(kind)).c_str(), launches, [&] { all.launch(kind); });
+    } else {
+        for (int turns : TURNS) count(session, ("turns " + std::to_string(turns)).c_str(), 1, turning(turns));
+        for (int launches : {0, 2, 4, 8}) count(session, "turns 0", launches, turning(0));
+    }
     session.close();
     return 0;
 }

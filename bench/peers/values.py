@@ -1,6 +1,7 @@
 """Values beside ncu's: on the in-place kernel, and kernel by kernel on ten kinds of kernels."""
 import csv
 import re
+import statistics
 
 from measure import BUILD, NCU, dispatches, in_place, kreplay, note, outcomes, result, run
 
@@ -15,8 +16,8 @@ SAMPLED = (
     "smsp__inst_executed.sum",
     "l1tex__t_bytes.sum,l1tex__t_sectors.sum,sm__cycles_active.sum",
 )
-# ten_kinds launches them in turn; TINY does next to nothing.
-KINDS, TINY = 10, 4
+# ten_kinds launches them in turn.
+KINDS = 10
 # What a deterministic kernel makes the same each time, whoever counts.
 EXACT = ("sm__inst_executed.sum", "smsp__inst_executed.sum", "l1tex__t_bytes.sum", "l1tex__t_sectors.sum", "sm__warps_launched.sum")
 
@@ -75,15 +76,19 @@ def kinds():
         other = {counter["name"] for dispatch in found for counter in dispatch["counters"] if counter["way"] != "sampling"}
         sampled.update({name: each for name, each in values.items() if name not in other})
     compare("kinds", "kreplay sampled", case, reference, sampled)
-    beside("kinds", "kreplay sampled", case, reference, sampled)
     # The first hundred: by ranges alone, and ncu against itself, for the peers' own spread.
     case = "the first 100 of them"
-    compare("kinds", "kreplay ranges", case, reference, ours(["--window", "kernel", "-c", NAMES, "--kernel", r"\bkind_"], program(10), 150))
+    ranges = ours(["--window", "kernel", "-c", NAMES, "--kernel", r"\bkind_"], program(10), 150)
+    compare("kinds", "kreplay ranges", case, reference, ranges)
+    sectors = "lts__t_sectors.sum"
+    added = increments(sectors)
+    for subject, values in (("kreplay sampled", sampled), ("kreplay ranges", ranges), ("ncu", reference)):
+        beyond("kinds", subject, "ten kinds", sectors, added, values.get(sectors, []))
     compare("kinds", "ncu again", case, reference, theirs(NAMES, program(10), ["-k", "regex:kind"], 60))
 
 
 def range_traffic():
-    """10 s: L2 sectors of a kernel that writes the same words however long it lasts, and of ranges with none to eight of it."""
+    """10 s: L2 sectors of a kernel that writes the same words however long it lasts, and of ranges with none to eight launches of it."""
     metric, program = "lts__t_sectors.sum", [BUILD / "range_traffic", "run"]
     text, _, _ = run([BUILD / "range_traffic", metric], 60)
     lines = re.findall(r"^turns (\d+) launches (\d+):((?: \d+)+)$", text, re.M)
@@ -117,19 +122,26 @@ def compare(bench, subject, case, reference, found):
             within(bench, subject, case, name, reference[name], found[name])
 
 
-def beside(bench, subject, case, reference, found):
-    """What ncu's ranges count of their own in L2, by the kernel that does next to nothing; and how many values of the other kinds lie
-    among ncu's less that."""
-    middle = lambda values: sorted(value for value in values if value is not None)[len(values) // 2]
-    for name in ("lts__t_sectors.sum", "lts__t_bytes.sum"):
-        if not reference.get(name) or None in found.get(name, [None]):
-            continue
-        own = middle(reference[name][TINY::KINDS]) - middle(found[name][TINY::KINDS])
-        result(bench, subject, case, f"{name} of the range", name.split(".")[0].split("_")[-1], [own])
-        known = [sorted(reference[name][kind::KINDS]) for kind in range(KINDS)]
-        other = [(at % KINDS, value + own) for at, value in enumerate(found[name]) if at % KINDS != TINY]
-        inside = sum(known[kind][0] <= value <= known[kind][-1] for kind, value in other)
-        result(bench, subject, case, f"{name} within, less the range's own", "ratio", [inside / len(other)])
+def increments(metric):
+    """What a launch more adds to a range of CUPTI's, for each kind: values of 20 ranges with nine launches less one with one, by launch."""
+    text, _, _ = run([BUILD / "range_traffic", metric, "kinds"], 60)
+    found = {}
+    for kind, launches, values in re.findall(r"^kind (\d+) launches (\d+):((?: \d+)+)$", text, re.M):
+        found.setdefault(int(kind), {})[int(launches)] = [float(value) for value in values.split()]
+    many = lambda ranges: max(ranges) - 1
+    return {kind: [(value - middle(ranges[1])) / many(ranges) for value in ranges[max(ranges)]] for kind, ranges in found.items()}
+
+
+def beyond(bench, subject, case, name, added, found):
+    """How much more than a launch adds to a range each kind has at the median, in the metric's unit and as a share."""
+    pairs = [(middle(added[kind]), middle(found[kind::KINDS])) for kind in added if any(value is not None for value in found[kind::KINDS])]
+    result(bench, subject, case, f"{name} beyond what a launch adds to a range", "sectors", [value - one for one, value in pairs])
+    result(bench, subject, case, f"{name} off what a launch adds to a range", "ratio", [abs(value - one) / one for one, value in pairs])
+
+
+def middle(values):
+    """The median of those that are there."""
+    return statistics.median(value for value in values if value is not None)
 
 
 def within(bench, subject, case, name, reference, found):
@@ -140,7 +152,7 @@ def within(bench, subject, case, name, reference, found):
         if not known or not values:
             continue
         inside += sum(known[0] <= value <= known[-1] for value in values)
-        middle = lambda each: f"{each[0]:.0f} … {each[len(each) // 2]:.0f} … {each[-1]:.0f}"
-        note(f"{subject}, {case}: {name} of kind {kind}: {middle(values)}, ncu {middle(known)}")
+        spread = lambda each: f"{each[0]:.0f} … {each[len(each) // 2]:.0f} … {each[-1]:.0f}"
+        note(f"{subject}, {case}: {name} of kind {kind}: {spread(values)}, ncu {spread(known)}")
     there = sum(value is not None for value in found)
     result(bench, subject, case, f"{name} within", "ratio", [inside / there] if there else [])
