@@ -1,6 +1,6 @@
 // What ranges count of their own: range_traffic run           launches a kernel of a few durations, for a profiler.
 //                                range_traffic METRIC        the same by CUPTI's Range Profiler; then ranges with none and several.
-//                                range_traffic METRIC kinds  ranges with one and with nine launches of each of ten kinds.
+//                                range_traffic METRIC kinds  ten kinds in turn, with a range around one or two of them.
 // Each launch of the first writes the same words, however long it lasts: what grows with its turns, or is there without a launch,
 // is not the kernel's. A launch more in a range adds what is the launch's alone.
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <functional>
 
-static const int RANGES = 20, BLOCKS = 264, THREADS = 256, MANY = 9;
+static const int RANGES = 20, BLOCKS = 264, THREADS = 256;
 static const int TURNS[] = {0, 20000, 80000, 320000};
 
 static __global__ void store(unsigned* data, int turns) {
@@ -19,35 +19,47 @@ static __global__ void store(unsigned* data, int turns) {
     data[at] = value;
 }
 
-// RANGES ranges of so many launches each.
-static void count(RangeSession& session, const char* what, int launches, const std::function<void()>& launch) {
+// RANGES ranges around what `launch` launches; after each, something else.
+using Launch = std::function<void()>;
+static void count(RangeSession& session, const std::string& what, int launches, const Launch& launch, const Launch& after) {
     session.program();
     session.start();
     for (int k = 0; k < RANGES; k++) {
         session.push(std::to_string(k).c_str());
-        for (int at = 0; at < launches; at++) launch();
+        launch();
         session.pop();
+        after();
     }
     CUDA(cudaDeviceSynchronize());
     session.stop();
-    std::printf("%s launches %d:", what, launches);
+    std::printf("%s launches %d:", what.c_str(), launches);
     for (size_t at = 0, ranges = session.decode(); at < ranges; at++) std::printf(" %.0f", session.values(at)[0]);
     std::printf("\n");
 }
+
+static void nothing() {}
 
 int main(int argc, char** argv) {
     bool kinds = argc == 3 && !std::strcmp(argv[2], "kinds");
     if (argc != 2 && !kinds) return std::fprintf(stderr, "usage: range_traffic run | METRIC [kinds]\n"), 2;
     unsigned* data;
     CUDA(cudaMalloc(&data, BLOCKS * THREADS * 4));
-    auto turning = [&](int turns) { return [=] { store<<<BLOCKS, THREADS>>>(data, turns); }; };
-    turning(0)();
+    auto turning = [&](int turns, int launches) {
+        return [=] {
+            for (int at = 0; at < launches; at++) store<<<BLOCKS, THREADS>>>(data, turns);
+        };
+    };
+    turning(0, 1)();
     Kinds all;
-    for (int kind = 0; kinds && kind < Kinds::ALL; kind++) all.launch(kind);
+    auto some = [&](int from, int to) {
+        return [=, &all] {
+            for (int kind = from; kind < to; kind++) all.launch(kind % Kinds::ALL);
+        };
+    };
+    if (kinds) some(0, Kinds::ALL)();
     CUDA(cudaDeviceSynchronize());
     if (!std::strcmp(argv[1], "run")) {
-        for (int turns : TURNS)
-            for (int k = 0; k < RANGES; k++) turning(turns)();
+        for (int turns : TURNS) turning(turns, RANGES)();
         CUDA(cudaDeviceSynchronize());
         return 0;
     }
@@ -57,11 +69,13 @@ int main(int argc, char** argv) {
     session.range = CUPTI_UserRange;
     session.open(context, argv[1], RANGES, CUPTI_UserReplay);
     if (kinds) {
+        // Each kind finds what the others left, as in ten_kinds.
         for (int kind = 0; kind < Kinds::ALL; kind++)
-            for (int launches : {1, MANY}) count(session, ("kind " + std::to_string(kind)).c_str(), launches, [&] { all.launch(kind); });
+            for (int launches : {1, 2})
+                count(session, "kind " + std::to_string(kind), launches, some(kind, kind + launches), some(kind + launches, kind + Kinds::ALL));
     } else {
-        for (int turns : TURNS) count(session, ("turns " + std::to_string(turns)).c_str(), 1, turning(turns));
-        for (int launches : {0, 2, 4, 8}) count(session, "turns 0", launches, turning(0));
+        for (int turns : TURNS) count(session, "turns " + std::to_string(turns), 1, turning(turns, 1), nothing);
+        for (int launches : {0, 2, 4, 8}) count(session, "turns 0", launches, turning(0, launches), nothing);
     }
     session.close();
     return 0;

@@ -83,7 +83,8 @@ def kinds():
     sectors = "lts__t_sectors.sum"
     added = increments(sectors)
     for subject, values in (("kreplay sampled", sampled), ("kreplay ranges", ranges), ("ncu", reference)):
-        beyond("kinds", subject, "ten kinds", sectors, added, values.get(sectors, []))
+        if sectors in values:
+            beyond("kinds", subject, "ten kinds in turn", sectors, added, values[sectors])
     compare("kinds", "ncu again", case, reference, theirs(NAMES, program(10), ["-k", "regex:kind"], 60))
 
 
@@ -123,20 +124,27 @@ def compare(bench, subject, case, reference, found):
 
 
 def increments(metric):
-    """What a launch more adds to a range of CUPTI's, for each kind: values of 20 ranges with nine launches less one with one, by launch."""
+    """What a launch more adds to a range of CUPTI's, for each kind in turn: of each of 20 ranges with the kind before it and it, less
+    the median of ranges with the kind before it alone."""
     text, _, _ = run([BUILD / "range_traffic", metric, "kinds"], 60)
     found = {}
     for kind, launches, values in re.findall(r"^kind (\d+) launches (\d+):((?: \d+)+)$", text, re.M):
         found.setdefault(int(kind), {})[int(launches)] = [float(value) for value in values.split()]
-    many = lambda ranges: max(ranges) - 1
-    return {kind: [(value - middle(ranges[1])) / many(ranges) for value in ranges[max(ranges)]] for kind, ranges in found.items()}
+    return {(kind + 1) % KINDS: [value - middle(ranges[1]) for value in ranges[2]] for kind, ranges in found.items()}
 
 
 def beyond(bench, subject, case, name, added, found):
     """How much more than a launch adds to a range each kind has at the median, in the metric's unit and as a share."""
-    pairs = [(middle(added[kind]), middle(found[kind::KINDS])) for kind in added if any(value is not None for value in found[kind::KINDS])]
+    for kind in sorted(added):
+        note(f"{subject}, {case}: {name} of kind {kind}: {spread(sorted(value for value in found[kind::KINDS] if value is not None))}, a launch adds {spread(sorted(added[kind]))}")
+    pairs = [(middle(added[kind]), middle(found[kind::KINDS])) for kind in added]
     result(bench, subject, case, f"{name} beyond what a launch adds to a range", "sectors", [value - one for one, value in pairs])
     result(bench, subject, case, f"{name} off what a launch adds to a range", "ratio", [abs(value - one) / one for one, value in pairs])
+
+
+def spread(values):
+    """The least, the middle and the most of sorted values."""
+    return f"{values[0]:.0f} … {values[len(values) // 2]:.0f} … {values[-1]:.0f}"
 
 
 def middle(values):
@@ -152,7 +160,6 @@ def within(bench, subject, case, name, reference, found):
         if not known or not values:
             continue
         inside += sum(known[0] <= value <= known[-1] for value in values)
-        spread = lambda each: f"{each[0]:.0f} … {each[len(each) // 2]:.0f} … {each[-1]:.0f}"
         note(f"{subject}, {case}: {name} of kind {kind}: {spread(values)}, ncu {spread(known)}")
     there = sum(value is not None for value in found)
     result(bench, subject, case, f"{name} within", "ratio", [inside / there] if there else [])
