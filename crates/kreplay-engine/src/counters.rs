@@ -141,7 +141,7 @@ pub enum CountersError {
     #[error("the counters cannot be had: {0}")]
     Unavailable(String),
     /// Values of this window are lost (overflow, dropped samples, runs that do not match the dispatches).
-    #[error("the counters of this window are lost: {0}")]
+    #[error("values of this window are lost: {0}")]
     Discarded(String),
     /// The vendor's call failed.
     #[error("{call} failed: {status}")]
@@ -153,8 +153,36 @@ pub enum CountersError {
     },
 }
 
-/// Takes a window's readings, possibly later and on another thread.
-pub type Deliver = Box<dyn FnOnce(Result<Vec<Reading>, CountersError>) + Send>;
+/// What was counted in a window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Delivery {
+    /// Its readings, in dispatch order.
+    pub readings: Vec<Reading>,
+    /// Why there are none, or not all that were to come.
+    pub lost: Option<CountersError>,
+}
+
+impl Delivery {
+    /// The readings, where none is lost.
+    ///
+    /// # Errors
+    /// Why some are.
+    pub fn whole(self) -> Result<Vec<Reading>, CountersError> {
+        self.lost.map_or(Ok(self.readings), Err)
+    }
+}
+
+impl From<Result<Vec<Reading>, CountersError>> for Delivery {
+    fn from(counted: Result<Vec<Reading>, CountersError>) -> Self {
+        match counted {
+            Ok(readings) => Self { readings, lost: None },
+            Err(error) => Self { readings: Vec::new(), lost: Some(error) },
+        }
+    }
+}
+
+/// Takes what was counted in a window, possibly later and on another thread.
+pub type Deliver = Box<dyn FnOnce(Delivery) + Send>;
 
 /// The counters of an agent. For each window the order of calls is
 /// `open`, then for each pass `begin`, for each dispatch `before` and `after`, `end`; then `collect`, or `abandon` from
@@ -235,8 +263,8 @@ pub trait Counters: Send + Sync + 'static {
     /// [`CountersError`].
     fn end(&self) -> Result<(), CountersError>;
 
-    /// The window ended: `deliver` is called once with its readings, in dispatch order, perhaps later and on a thread of
-    /// the counters' own. The device may already be in the next window.
+    /// The window ended: `deliver` is called once with what was counted, perhaps later and on a thread of the counters'
+    /// own. The device may already be in the next window.
     fn collect(&self, deliver: Deliver);
 
     /// The window ended without readings.

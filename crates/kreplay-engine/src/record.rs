@@ -210,6 +210,8 @@ pub trait Recorder: Send + Sync + 'static {
     fn window(&self, record: WindowRecord);
     /// Values of a dispatch, possibly from another thread.
     fn readings(&self, dispatch: DispatchId, readings: Vec<Reading>);
+    /// Values of these dispatches are lost, all of them or some, for this reason. As with readings, their records came before.
+    fn lost(&self, dispatches: &[DispatchId], why: String);
     /// A dispatch was not selected. Only counted: this is the fast path.
     fn not_selected(&self, agent: AgentId);
     /// Something the user should know once.

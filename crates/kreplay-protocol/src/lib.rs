@@ -12,7 +12,7 @@
 //!   Hello                              ->
 //!                                      <-           Settings
 //!   Agent, Counter, Plan, Kernel       ->                          each before the first record that names it
-//!   Window, Dispatch, Readings, Warning ->                         as things finish
+//!   Window, Dispatch, Readings, Note, Warning ->                   as things finish
 //!   Summary                            ->                          once, at the end; then the connection closes
 //! ```
 //!
@@ -27,7 +27,8 @@
 //!   most [`MAX_FRAME`] bytes.
 //! * Numbers that name things (agents, kernels, counters, plans, windows, dispatches) are unique within one process
 //!   and never used twice in it.
-//! * [`Readings`] of a dispatch may come any time after its [`Dispatch`]: decoding happens beside the GPU.
+//! * [`Readings`] of a dispatch, and a [`Note`] that they are lost, may come any time after its [`Dispatch`]: decoding
+//!   happens beside the GPU.
 //! * Any change of a message's shape changes [`PROTOCOL_VERSION`]; there is no negotiation, since library and command
 //!   are installed together.
 
@@ -49,7 +50,7 @@ pub use frame::{FrameReader, MAX_FRAME, decode, decode_command, encode, encode_c
 pub use message::{FromCommand, FromLibrary, Hello, Summary, Warning};
 pub use preamble::{MAGIC, PREAMBLE_BYTES, PROTOCOL_VERSION, check_preamble, preamble};
 pub use record::{
-    Audit, AuditKind, Bytes, Dispatch, Divergence, DivergenceKind, Outcome, Phases, Range, Reading, Readings,
+    Audit, AuditKind, Bytes, Dispatch, Divergence, DivergenceKind, Note, Outcome, Phases, Range, Reading, Readings,
     TierBytes, Value, Window, WindowKind,
 };
 pub use settings::{

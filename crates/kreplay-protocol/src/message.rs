@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, Counter, Dispatch, Kernel, Plan, Readings, Settings, Window};
+use crate::{Agent, Counter, Dispatch, Kernel, Note, Plan, Readings, Settings, Window};
 
 /// What the library says. The order of the variants is part of the protocol version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub enum FromLibrary {
     Dispatch(Box<Dispatch>),
     /// Values of one dispatch; any time after it.
     Readings(Readings),
+    /// What must be known of dispatches; any time after them.
+    Note(Note),
     /// Something the user should know; once for each reason.
     Warning(Warning),
     /// The process ends in order.

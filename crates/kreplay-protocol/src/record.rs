@@ -223,6 +223,15 @@ pub struct Window {
     pub phases: Phases,
 }
 
+/// What the reader of some dispatches' numbers must know, and became known after they were told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The dispatches.
+    pub dispatches: Vec<u64>,
+    /// One sentence.
+    pub text: String,
+}
+
 /// The values of one dispatch in one pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Readings {

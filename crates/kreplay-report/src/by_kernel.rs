@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use kreplay_protocol::{Outcome, Phases};
 use kreplay_store::{AgentRow, DispatchRow, Reader, ReadingRow, StoreError};
 
-use crate::overview::add_phases;
+use crate::overview::{Counting, add_phases};
 
 /// How values are combined, in words for every output.
 pub(crate) const COMBINED: &str =
@@ -22,6 +22,8 @@ pub(crate) struct KernelTotals {
     pub(crate) counted: u64,
     pub(crate) declined: u64,
     pub(crate) divergent: u64,
+    /// Replayed or counted, and without any value of those that were asked for.
+    pub(crate) without_values: u64,
     /// Dispatches by decline reason.
     pub(crate) reasons: BTreeMap<String, u64>,
     pub(crate) passes: u64,
@@ -49,6 +51,7 @@ pub(crate) struct ValueTotals {
 pub(crate) fn collect(reader: &Reader) -> Result<Vec<KernelTotals>, StoreError> {
     let agents: HashMap<(i64, u64), AgentRow> =
         reader.agents()?.into_iter().map(|agent| ((agent.process, agent.number), agent)).collect();
+    let counting = Counting::of(&reader.plan_passes()?);
     let mut places: HashMap<(String, String, bool), usize> = HashMap::new();
     let mut kernels: Vec<KernelTotals> = Vec::new();
     reader.for_each_dispatch(|dispatch| {
@@ -59,6 +62,7 @@ pub(crate) fn collect(reader: &Reader) -> Result<Vec<KernelTotals>, StoreError> 
             kernels.len() - 1
         });
         kernels[place].add(&dispatch);
+        kernels[place].without_values += u64::from(counting.misses(&dispatch));
         Ok::<_, StoreError>(())
     })?;
     for kernel in &mut kernels {
@@ -79,6 +83,7 @@ impl KernelTotals {
             counted: 0,
             declined: 0,
             divergent: 0,
+            without_values: 0,
             reasons: BTreeMap::new(),
             passes: 0,
             footprint_bytes_max: 0,

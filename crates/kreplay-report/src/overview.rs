@@ -1,5 +1,7 @@
 //! Everything about a run but its values.
 
+use std::collections::{BTreeMap, HashSet};
+
 use kreplay_protocol::{Bytes, Outcome, Phases, TierBytes, WindowKind};
 use kreplay_store::{
     AgentRow, DispatchRow, PlanPassRow, ProcessRow, ProcessState, Reader, RunRow, StoreError, WarningRow, WindowRow,
@@ -20,6 +22,8 @@ pub struct Overview {
     pub windows: Vec<WindowRow>,
     /// Warnings and decline reasons.
     pub warnings: Vec<WarningRow>,
+    /// What must be known of dispatches, each text with how many have it; the most frequent first.
+    pub notes: Vec<(String, u64)>,
     /// Counts and sums over all dispatches.
     pub totals: Totals,
 }
@@ -43,6 +47,8 @@ pub struct Totals {
     pub not_selected: u64,
     /// Values.
     pub values: u64,
+    /// Dispatches that were replayed or counted, and have no value of all that was asked for.
+    pub without_values: u64,
     /// Where the time went.
     pub phases: Phases,
     /// What was copied; the other fields hold the greatest of any window.
@@ -65,14 +71,24 @@ impl Overview {
         for window in windows.iter().filter(|window| window.kind == WindowKind::Batch) {
             totals.add_work(&window.bytes, &window.phases);
         }
+        let plan_passes = reader.plan_passes()?;
+        let counting = Counting::of(&plan_passes);
+        let mut notes: BTreeMap<String, u64> = BTreeMap::new();
         reader.for_each_dispatch(|dispatch| {
             totals.add(&dispatch);
+            totals.without_values += u64::from(counting.misses(&dispatch));
+            for note in dispatch.notes {
+                *notes.entry(note).or_default() += 1;
+            }
             Ok::<_, StoreError>(())
         })?;
+        let mut notes: Vec<(String, u64)> = notes.into_iter().collect();
+        notes.sort_by_key(|(_, dispatches)| std::cmp::Reverse(*dispatches));
         Ok(Overview {
             run: reader.run()?,
             agents: reader.agents()?,
-            plan_passes: reader.plan_passes()?,
+            plan_passes,
+            notes,
             warnings: reader.warnings()?,
             processes,
             windows,
@@ -101,6 +117,23 @@ impl Overview {
     /// The chip of a dispatch's agent; empty when the agent is not in the file.
     pub fn chip(&self, process: i64, agent: u64) -> &str {
         self.agents.iter().find(|row| row.process == process && row.number == agent).map_or("", |row| row.chip.as_str())
+    }
+}
+
+/// The agents that were to count something, by process and number.
+pub(crate) struct Counting(HashSet<(i64, u64)>);
+
+impl Counting {
+    pub(crate) fn of(passes: &[PlanPassRow]) -> Self {
+        let counting = passes.iter().filter(|pass| !pass.counters.is_empty());
+        Self(counting.map(|pass| (pass.process, pass.agent)).collect())
+    }
+
+    /// Whether a dispatch should have values and has none.
+    pub(crate) fn misses(&self, dispatch: &DispatchRow) -> bool {
+        matches!(dispatch.outcome, Outcome::Replayed | Outcome::Counted)
+            && dispatch.readings.is_empty()
+            && self.0.contains(&(dispatch.process, dispatch.agent))
     }
 }
 

@@ -166,6 +166,7 @@ fn outcomes(kernel: &KernelTotals) -> String {
         (kernel.counted, "counted"),
         (kernel.declined, "declined"),
         (kernel.divergent, "divergent"),
+        (kernel.without_values, "without values"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)

@@ -60,7 +60,7 @@ fn json_has_every_value_with_its_pass() {
     assert_eq!(json["run"]["simulated"], true);
     assert_eq!(json["run"]["not_selected"], 8);
     let dispatches = json["dispatches"].as_array().unwrap();
-    assert_eq!(dispatches.len(), 6);
+    assert_eq!(dispatches.len(), 7);
     let first = &dispatches[0];
     assert_eq!(first["outcome"], "replayed");
     assert_eq!(first["passes"], 2);
@@ -87,7 +87,10 @@ fn json_has_every_value_with_its_pass() {
     assert_eq!(how(3), ("sampling".into(), 0.05.into()));
     let declined = &dispatches[2];
     assert_eq!((&declined["outcome"], &declined["reason"]), (&"declined".into(), &"graph_launch".into()));
-    assert_eq!(dispatches[4]["divergence"]["pass"], 1);
+    assert_eq!(json["run"]["without_values"], 1);
+    let lost = &dispatches[3];
+    assert_eq!((lost["counters"].as_array().map(Vec::len), lost["notes"].as_array().map(Vec::len)), (Some(0), Some(1)));
+    assert_eq!(dispatches[5]["divergence"]["pass"], 1);
 }
 
 #[test]
@@ -96,7 +99,8 @@ fn json_by_kernel_says_how_values_were_combined() {
     assert!(json["combined"].as_str().unwrap().contains("passes are kept apart"));
     let kernels = json["kernels"].as_array().unwrap();
     assert_eq!(kernels.len(), 2);
-    assert_eq!(kernels[0]["dispatches"], 4);
+    assert_eq!(kernels[0]["dispatches"], 5);
+    assert_eq!(kernels[0]["without_values"], 1);
     assert_eq!(kernels[0]["divergent"], 1);
     let waves = &kernels[0]["counters"][0];
     assert_eq!((&waves["name"], &waves["pass"], &waves["dispatches"]), (&"SQ_WAVES".into(), &0.into(), &4.into()));
@@ -113,8 +117,8 @@ fn csv_parses_and_has_the_values_of_json() {
     let header = csv.headers().unwrap().clone();
     let column = |name: &str| header.iter().position(|known| known == name).unwrap();
     let rows: Vec<_> = csv.records().map(Result::unwrap).collect();
-    // Four dispatches of four values each, two without any: the ninth row is the first of these.
-    assert_eq!(rows.len(), 18);
+    // Four dispatches of four values each, three without any: the ninth row is the first of these.
+    assert_eq!(rows.len(), 19);
     assert_eq!(&rows[1][column("kernel")], "scale(float*, \"q\", float)");
     assert_eq!((&rows[1][column("pass")], &rows[1][column("value")]), ("0", "32"));
     assert_eq!(&rows[0][column("pass")], "");

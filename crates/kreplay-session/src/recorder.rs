@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use kreplay_engine as engine;
 use kreplay_engine::{AgentId, AgentRecord, DispatchId, DispatchRecord, Outcome, Recorder, WindowRecord};
-use kreplay_protocol::{FromLibrary, LogLevel, Reading, Readings};
+use kreplay_protocol::{FromLibrary, LogLevel, Note, Reading, Readings, bounded_text};
 
 use crate::session::Shared;
 use crate::{Backend, convert, log};
 
-/// Most readings of one message; more go into several.
+/// Most readings of one message, and most dispatches of a note; more go into several.
 const READINGS: usize = 4096;
 
 /// Passes what the engine reports to the command.
@@ -93,6 +93,15 @@ impl Recorder for SessionRecorder {
                 })
                 .collect();
             connection.send(&FromLibrary::Readings(Readings { dispatch: dispatch.0, pass: Some(first.pass), values }));
+        }
+    }
+
+    fn lost(&self, dispatches: &[DispatchId], why: String) {
+        let Some(connection) = self.shared.connection() else { return };
+        let text = bounded_text(&why);
+        for dispatches in dispatches.chunks(READINGS) {
+            let dispatches = dispatches.iter().map(|dispatch| dispatch.0).collect();
+            connection.send(&FromLibrary::Note(Note { dispatches, text: text.clone() }));
         }
     }
 

@@ -129,6 +129,27 @@ fn passes_are_neither_dropped_nor_summed() {
 }
 
 #[test]
+fn a_note_may_come_after_its_dispatches_and_stands_behind_theirs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes.kreplay");
+    let mut writer = create(&path);
+    let process = writer.add_process(&hello(1)).unwrap();
+    for message in descriptions() {
+        writer.add(process, &message).unwrap();
+    }
+    for (number, notes) in [(1, vec!["first".to_owned(), "second".to_owned()]), (2, Vec::new()), (3, Vec::new())] {
+        writer.add(process, &FromLibrary::Dispatch(Box::new(Dispatch { notes, ..dispatch(number) }))).unwrap();
+    }
+    for text in ["lost", "lost again"] {
+        writer.add(process, &FromLibrary::Note(Note { dispatches: vec![1, 2], text: text.into() })).unwrap();
+    }
+    writer.finish(RunEnd::default()).unwrap();
+    let all = dispatches(&Reader::open(&path).unwrap());
+    let notes: Vec<_> = all.iter().map(|row| row.notes.iter().map(String::as_str).collect::<Vec<_>>()).collect();
+    assert_eq!(notes, [vec!["first", "second", "lost", "lost again"], vec!["lost", "lost again"], vec![]]);
+}
+
+#[test]
 fn a_record_that_comes_twice_is_told_and_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("twice.kreplay");

@@ -3,7 +3,7 @@
 use super::alone;
 use super::device::Availability;
 use super::evaluate::{Evaluator, Job};
-use super::gather::{Gather, Warn};
+use super::gather::Gather;
 use super::list::list;
 use super::lock::GpuLock;
 use super::plan::{Planned, plan, plan_unfenced, timing_plan};
@@ -20,6 +20,9 @@ use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanEr
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// Takes warnings, each of a kind once.
+pub(crate) type Warn = Arc<dyn Fn(&'static str, String) + Send + Sync>;
 
 /// What is done around passes.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +212,7 @@ impl Counters for CudaCounters {
             planned,
             dispatches,
             number: state.windows,
-            gather: Gather::new(Arc::clone(&self.warn)),
+            gather: Gather::default(),
             ranges,
             locked: false,
             current: None,
@@ -303,7 +306,7 @@ impl Counters for CudaCounters {
     fn collect(&self, deliver: Deliver) {
         let window = self.state.guarded().window.take();
         self.lock.release();
-        let Some(window) = window else { return deliver(Err(no_window())) };
+        let Some(window) = window else { return deliver(Err(no_window()).into()) };
         // What others did meanwhile was counted where the whole GPU is.
         if let Some((passes, who)) = self.disturbed(&window) {
             window

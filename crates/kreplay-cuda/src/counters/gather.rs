@@ -2,19 +2,16 @@
 
 use super::Guarded;
 use super::beside::Owed;
-use kreplay_engine::{CountersError, Deliver, Reading};
+use kreplay_engine::{CountersError, Deliver, Delivery, Reading};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// Takes warnings, each of a kind once.
-pub(crate) type Warn = Arc<dyn Fn(&'static str, String) + Send + Sync>;
-
 /// Collects the parts of a window.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Gather(Arc<Mutex<State>>);
 
+#[derive(Default)]
 struct State {
-    warn: Warn,
     /// Parts that have not come yet.
     missing: usize,
     readings: Vec<Reading>,
@@ -32,18 +29,6 @@ pub(super) struct Part {
 }
 
 impl Gather {
-    /// Of a window. `warn` is told of parts that are lost where others are not.
-    pub(super) fn new(warn: Warn) -> Self {
-        Self(Arc::new(Mutex::new(State {
-            warn,
-            missing: 0,
-            readings: Vec::new(),
-            failed: None,
-            discarded: Vec::new(),
-            deliver: None,
-        })))
-    }
-
     /// The readings of these passes are lost, those that have come and those that will.
     pub(super) fn discard(&self, passes: Vec<u32>, why: CountersError) {
         let mut state = self.0.guarded();
@@ -86,17 +71,11 @@ impl Gather {
         let Some(deliver) = state.deliver.take() else { return };
         let mut readings = std::mem::take(&mut state.readings);
         readings.retain(|reading| !state.discarded.contains(&reading.pass));
-        let mut failed = state.failed.take();
-        let warn = Arc::clone(&state.warn);
+        let lost = state.failed.take();
         drop(state);
-        if !readings.is_empty()
-            && let Some(error) = failed.take()
-        {
-            warn("counters_lost", error.to_string());
-        }
         readings.sort_by_key(|reading| reading.dispatch);
         // A recorder that panics must not end a thread that owes others.
-        let _ = catch_unwind(AssertUnwindSafe(|| deliver(failed.map_or(Ok(readings), Err))));
+        let _ = catch_unwind(AssertUnwindSafe(|| deliver(Delivery { readings, lost })));
     }
 }
 
@@ -125,21 +104,20 @@ mod tests {
 
     #[test]
     fn delivery_waits_for_every_part_and_for_the_windows_end() {
-        let (owed, gather) = (Owed::default(), Gather::new(Arc::new(|_, _| {})));
+        let (owed, gather) = (Owed::default(), Gather::default());
         let (first, second) = (gather.part(&owed), gather.part(&owed));
         let (sender, receiver) = channel();
         first.finish(Ok(Vec::new()));
-        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
         assert!(receiver.try_recv().is_err(), "a part is missing");
         second.finish(Ok(Vec::new()));
-        assert_eq!(receiver.try_recv().expect("delivered"), Ok(Vec::new()));
+        assert_eq!(receiver.try_recv().expect("delivered"), Delivery::default());
         owed.wait();
     }
 
     #[test]
     fn what_is_lost_does_not_take_the_rest_with_it() {
-        let (sender, warned) = channel();
-        let gather = Gather::new(Arc::new(move |key, text| sender.send((key, text)).expect("the test waits")));
+        let gather = Gather::default();
         let owed = Owed::default();
         let reading = Reading {
             dispatch: 0,
@@ -153,15 +131,14 @@ mod tests {
         gather.part(&owed).finish(Err(CountersError::Discarded("a hole".into())));
         gather.part(&owed).finish(Ok(vec![reading.clone()]));
         let (sender, receiver) = channel();
-        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
-        assert_eq!(receiver.try_recv().expect("delivered"), Ok(vec![reading]));
-        let (key, text) = warned.try_recv().expect("the loss is told");
-        assert!(key == "counters_lost" && text.contains("a hole"), "{key} {text}");
+        gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
+        let lost = Some(CountersError::Discarded("a hole".into()));
+        assert_eq!(receiver.try_recv().expect("delivered"), Delivery { readings: vec![reading], lost });
     }
 
     #[test]
     fn readings_of_passes_that_are_discarded_are_not_delivered() {
-        let gather = Gather::new(Arc::new(|_, _| {}));
+        let gather = Gather::default();
         let owed = Owed::default();
         let reading = |pass| Reading {
             dispatch: 0,
@@ -177,19 +154,20 @@ mod tests {
         gather.discard(vec![1, 2], CountersError::Discarded("somebody came".into()));
         late.finish(Ok(vec![reading(2), reading(3)]));
         let (sender, receiver) = channel();
-        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
-        let delivered = receiver.try_recv().expect("delivered").expect("some are whole");
-        assert_eq!(delivered.iter().map(|reading| reading.pass).collect::<Vec<_>>(), [0, 3]);
+        gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
+        let delivered = receiver.try_recv().expect("delivered");
+        assert_eq!(delivered.readings.iter().map(|reading| reading.pass).collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(delivered.lost, Some(CountersError::Discarded("somebody came".into())));
     }
 
     #[test]
     fn a_dropped_part_is_told() {
-        let (owed, gather) = (Owed::default(), Gather::new(Arc::new(|_, _| {})));
+        let (owed, gather) = (Owed::default(), Gather::default());
         let part = gather.part(&owed);
         let (sender, receiver) = channel();
-        gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+        gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
         drop(part);
-        assert!(matches!(receiver.try_recv(), Ok(Err(CountersError::Discarded(_)))));
+        assert!(matches!(receiver.try_recv(), Ok(Delivery { lost: Some(CountersError::Discarded(_)), .. })));
         owed.wait();
     }
 }

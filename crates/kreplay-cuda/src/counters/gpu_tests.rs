@@ -92,7 +92,7 @@ fn window(
         counters.collect(Box::new(move |readings| sender.send(readings).expect("the test waits")));
     });
     let mut readings = Vec::new();
-    timed(7, &mut || readings = receiver.recv().expect("delivered").expect("values"));
+    timed(7, &mut || readings = receiver.recv().expect("delivered").whole().expect("values"));
     (readings, times)
 }
 

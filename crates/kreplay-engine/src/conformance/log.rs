@@ -15,6 +15,7 @@ struct Kept {
     dispatches: Vec<DispatchRecord>,
     windows: Vec<WindowRecord>,
     readings: Vec<(DispatchId, Vec<Reading>)>,
+    lost: Vec<(DispatchId, String)>,
     warnings: Vec<(&'static str, String)>,
     not_selected: u64,
 }
@@ -48,6 +49,11 @@ impl Log {
         lock(&self.kept).readings.clone()
     }
 
+    /// The dispatches whose values are lost so far, and why.
+    pub fn lost(&self) -> Vec<(DispatchId, String)> {
+        lock(&self.kept).lost.clone()
+    }
+
     /// The keys of the warnings so far.
     pub fn warnings(&self) -> Vec<&'static str> {
         lock(&self.kept).warnings.iter().map(|(key, _)| *key).collect()
@@ -72,6 +78,10 @@ impl Recorder for Log {
 
     fn readings(&self, dispatch: DispatchId, readings: Vec<Reading>) {
         lock(&self.kept).readings.push((dispatch, readings));
+    }
+
+    fn lost(&self, dispatches: &[DispatchId], why: String) {
+        lock(&self.kept).lost.extend(dispatches.iter().map(|dispatch| (*dispatch, why.clone())));
     }
 
     fn not_selected(&self, _: AgentId) {

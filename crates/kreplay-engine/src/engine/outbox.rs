@@ -2,9 +2,7 @@
 
 use super::Engine;
 use crate::lock::lock;
-use crate::{
-    Agent, CountersError, Deliver, DispatchId, DispatchInfo, DispatchRecord, Recorder, WindowRecord, WindowStatus,
-};
+use crate::{Agent, Deliver, Delivery, DispatchId, DispatchInfo, DispatchRecord, Recorder, WindowRecord, WindowStatus};
 use crate::{Reading, process::Process};
 use std::sync::{Arc, Mutex};
 
@@ -54,7 +52,7 @@ enum State {
     /// Neither the record was told nor have the readings come.
     Waiting,
     /// The readings came first.
-    Came(Result<Vec<Reading>, CountersError>),
+    Came(Delivery),
     /// The record was told first.
     Told(Arc<dyn Recorder>),
     Delivered,
@@ -69,14 +67,14 @@ impl Readings {
     /// What the counters call.
     pub(crate) fn deliver(self: &Arc<Self>) -> Deliver {
         let readings = Arc::clone(self);
-        Box::new(move |result| {
+        Box::new(move |delivery| {
             let mut state = lock(&readings.state);
             match std::mem::replace(&mut *state, State::Delivered) {
                 State::Told(recorder) => {
                     drop(state);
-                    readings.hand_over(result, &recorder);
+                    readings.hand_over(delivery, &recorder);
                 }
-                State::Waiting | State::Came(_) => *state = State::Came(result),
+                State::Waiting | State::Came(_) => *state = State::Came(delivery),
                 State::Delivered => {}
             }
         })
@@ -86,30 +84,29 @@ impl Readings {
     fn release(&self, recorder: &Arc<dyn Recorder>) {
         let mut state = lock(&self.state);
         match std::mem::replace(&mut *state, State::Told(Arc::clone(recorder))) {
-            State::Came(result) => {
+            State::Came(delivery) => {
                 *state = State::Delivered;
                 drop(state);
-                self.hand_over(result, recorder);
+                self.hand_over(delivery, recorder);
             }
             State::Waiting | State::Told(_) => {}
             State::Delivered => *state = State::Delivered,
         }
     }
 
-    fn hand_over(&self, result: Result<Vec<Reading>, CountersError>, recorder: &Arc<dyn Recorder>) {
-        match result {
-            Ok(readings) => {
-                let mut own: Vec<Vec<Reading>> = self.dispatches.iter().map(|_| Vec::new()).collect();
-                for reading in readings {
-                    if let Some(own) = own.get_mut(reading.dispatch as usize) {
-                        own.push(reading);
-                    }
-                }
-                for (dispatch, own) in self.dispatches.iter().zip(own) {
-                    recorder.readings(*dispatch, own);
-                }
+    fn hand_over(&self, delivery: Delivery, recorder: &Arc<dyn Recorder>) {
+        let mut own: Vec<Vec<Reading>> = self.dispatches.iter().map(|_| Vec::new()).collect();
+        for reading in delivery.readings {
+            if let Some(own) = own.get_mut(reading.dispatch as usize) {
+                own.push(reading);
             }
-            Err(error) => recorder.warn("counters_lost", error.to_string()),
+        }
+        for (dispatch, own) in self.dispatches.iter().zip(own) {
+            recorder.readings(*dispatch, own);
+        }
+        if let Some(error) = delivery.lost {
+            recorder.lost(&self.dispatches, error.to_string());
+            recorder.warn("counters_lost", error.to_string());
         }
     }
 }

@@ -40,6 +40,19 @@ fn readings_may_come_later_from_another_thread() {
 }
 
 #[test]
+fn a_dispatch_whose_values_are_lost_is_told_with_the_reason() {
+    for (passes, losing, kept) in [(&["a"][..], 0, 0), (&["a", "b"], 1, 1)] {
+        let bench = bench(passes, Arc::new(ByPlan), Scripted::new());
+        *bench.counters.losing.lock().unwrap() = Some(losing);
+        bench.launch();
+        let id = bench.log.last_dispatch().id;
+        assert_eq!(bench.log.readings().iter().map(|(_, readings)| readings.len()).sum::<usize>(), kept);
+        assert_eq!(bench.log.lost(), [(id, "values of this window are lost: they did not fit".to_owned())]);
+        assert_eq!(bench.log.warnings(), ["counters_lost"]);
+    }
+}
+
+#[test]
 fn a_pass_with_its_counters_off_runs_uncounted() {
     let mut policy = Told::new(Passes::Exactly(3));
     policy.uncounted = vec![1];

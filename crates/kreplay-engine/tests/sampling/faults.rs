@@ -109,7 +109,7 @@ fn a_mismatch_discards_the_window() {
     let error = CountersError::from(Mismatch::Merged { first: 4 });
     assert_eq!(
         error.to_string(),
-        "the counters of this window are lost: the activity of dispatches 4 and 5 runs together in the samples"
+        "values of this window are lost: the activity of dispatches 4 and 5 runs together in the samples"
     );
 }
 

@@ -96,7 +96,7 @@ impl Counters for InLine {
             derived: false,
             bound: None,
         };
-        deliver(Ok((0..self.counted.load(Ordering::SeqCst)).map(reading).collect()));
+        deliver(Ok((0..self.counted.load(Ordering::SeqCst)).map(reading).collect()).into());
     }
 
     fn abandon(&self) {

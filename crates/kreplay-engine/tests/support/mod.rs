@@ -11,9 +11,9 @@ pub use setup::Setup;
 
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
-    Arguments, BatchLimits, CounterInfo, Counters, CountersError, Decision, Deliver, DispatchInfo, Engine, Filter,
-    Geometry, KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy, Range,
-    Reading, Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
+    Arguments, BatchLimits, CounterInfo, Counters, CountersError, Decision, Deliver, Delivery, DispatchInfo, Engine,
+    Filter, Geometry, KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy,
+    Range, Reading, Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -105,6 +105,8 @@ pub struct Scripted {
     pub late: bool,
     /// Launches that are not selected are counted too.
     pub every_launch: bool,
+    /// Readings of this pass are lost.
+    pub losing: Mutex<Option<u32>>,
     owed: Mutex<Vec<(Deliver, Vec<u32>)>>,
     begun: Mutex<Vec<u32>>,
 }
@@ -147,7 +149,10 @@ impl Scripted {
                 derived: false,
                 bound: None,
             };
-            deliver(Ok(passes.into_iter().map(reading).collect()));
+            let losing = *self.losing.lock().unwrap();
+            let lost = losing.is_some().then(|| CountersError::Discarded("they did not fit".into()));
+            let kept = passes.into_iter().filter(|pass| losing != Some(*pass));
+            deliver(Delivery { readings: kept.map(reading).collect(), lost });
         }
     }
 }

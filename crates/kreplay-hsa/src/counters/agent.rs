@@ -296,7 +296,7 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
             && let Err(error) = self.end()
         {
             self.abandon();
-            self.worker.submit(Box::new(move || deliver(Err(error))));
+            self.worker.submit(Box::new(move || deliver(Err(error).into())));
             return;
         }
         let taken = self.take();
@@ -307,7 +307,7 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
         self.worker.submit(Box::new(move || {
             let readings: Result<Vec<Reading>, CountersError> =
                 taken.and_then(|(plan, passes, sampled)| decoder.readings(&plan, passes, sampled));
-            deliver(readings);
+            deliver(readings.into());
         }));
     }
 

@@ -164,7 +164,7 @@ fn collect(counters: &impl Counters) -> Result<Vec<Reading>, CountersError> {
     let (sender, receiver) = channel();
     counters.collect(Box::new(move |readings| sender.send(readings).expect("receiver")));
     counters.flush();
-    receiver.try_recv().expect("delivered before flush returns")
+    receiver.try_recv().expect("delivered before flush returns").whole()
 }
 
 /// A whole window: every pass runs every dispatch, with the agent's own work in between.

@@ -8,6 +8,9 @@ use kreplay_store::{ProcessState, RunState, window_kind_name};
 
 use crate::{Overview, ReportError, text};
 
+/// Notes that stand behind a table.
+const NOTES: usize = 6;
+
 /// One line on the run, one on what became of its dispatches.
 pub(super) fn head(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
     let (run, totals) = (&overview.run, &overview.totals);
@@ -19,9 +22,9 @@ pub(super) fn head(overview: &Overview, out: &mut dyn Write) -> Result<(), Repor
     if !agents.is_empty() {
         writeln!(out, "on {}", agents.join(", "))?;
     }
-    writeln!(
+    write!(
         out,
-        "{} dispatches: {} replayed, {} counted once, {} declined; {} not selected; {} passes; {} divergent\n",
+        "{} dispatches: {} replayed, {} counted once, {} declined; {} not selected; {} passes; {} divergent",
         totals.dispatches,
         totals.replayed,
         totals.counted,
@@ -30,6 +33,10 @@ pub(super) fn head(overview: &Overview, out: &mut dyn Write) -> Result<(), Repor
         totals.passes,
         totals.divergent
     )?;
+    if totals.without_values > 0 {
+        write!(out, "; {} without values", totals.without_values)?;
+    }
+    writeln!(out, "\n")?;
     Ok(())
 }
 
@@ -64,6 +71,7 @@ pub(super) fn foot(overview: &Overview, out: &mut dyn Write) -> Result<(), Repor
              those of a model."
         )?;
     }
+    notes(overview, out)?;
     warnings(overview, out)?;
     missing(overview, out)
 }
@@ -135,6 +143,19 @@ fn bytes(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
         text::bytes(bytes.write_set),
         text::bytes(bytes.staging_high_water),
     )?;
+    Ok(())
+}
+
+/// What must be known of single dispatches: how many have each note.
+fn notes(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    for (note, dispatches) in overview.notes.iter().take(NOTES) {
+        let word = if *dispatches == 1 { "dispatch" } else { "dispatches" };
+        writeln!(out, "note on {dispatches} {word}: {}", text::name(note, 400))?;
+    }
+    let left_out = overview.notes.len().saturating_sub(NOTES);
+    if left_out > 0 {
+        writeln!(out, "{left_out} other notes are in the JSON of the dispatches.")?;
+    }
     Ok(())
 }
 

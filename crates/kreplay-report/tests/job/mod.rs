@@ -119,6 +119,11 @@ pub(crate) fn job(path: &Path) {
             messages.push(readings(Some(1), vec![value(0, Value::Count(32 * number)), value(1, Value::Count(7))]));
             messages.push(readings(None, vec![value(2, Value::Real(0.875))]));
         }
+        if pid == 100 {
+            messages.push(FromLibrary::Dispatch(Box::new(dispatch(4, 0))));
+            let text = "values of this window are lost: another process uses this GPU".into();
+            messages.push(FromLibrary::Note(Note { dispatches: vec![4], text }));
+        }
         messages.push(FromLibrary::Dispatch(Box::new(Dispatch {
             outcome: Outcome::Declined,
             reason: Some("graph_launch".into()),

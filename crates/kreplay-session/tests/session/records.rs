@@ -96,6 +96,7 @@ fn everything_is_described_before_it_is_named_and_once() {
             recorder.dispatch(dispatch(id, Outcome::Replayed));
             recorder.readings(DispatchId(id), vec![reading(0, 7), reading(1, 8)]);
         }
+        recorder.lost(&[DispatchId(0), DispatchId(1)], "somebody came".into());
     });
     let kinds: Vec<&str> = all
         .iter()
@@ -118,6 +119,10 @@ fn everything_is_described_before_it_is_named_and_once() {
                 assert_eq!(readings.values[0].bound, Some(0.5));
                 "readings"
             }
+            FromLibrary::Note(note) => {
+                assert_eq!((&note.dispatches[..], note.text.as_str()), (&[0, 1][..], "somebody came"));
+                "note"
+            }
             FromLibrary::Warning(_) => "warning",
             FromLibrary::Summary(_) => "summary",
         })
@@ -126,7 +131,7 @@ fn everything_is_described_before_it_is_named_and_once() {
         kinds,
         [
             "hello", "agent", "counter", "plan", "kernel", "dispatch", "readings", "readings", "dispatch", "readings",
-            "readings", "summary"
+            "readings", "note", "summary"
         ]
     );
 }

@@ -1,7 +1,7 @@
 //! Messages into rows.
 
 use kreplay_protocol::{
-    Agent, Counter, Dispatch, FromLibrary, Hello, Kernel, Plan, Readings, Summary, Warning, Window,
+    Agent, Counter, Dispatch, FromLibrary, Hello, Kernel, Note, Plan, Readings, Summary, Warning, Window,
 };
 use rusqlite::{Connection, Result, ToSql, params};
 
@@ -35,6 +35,7 @@ pub(super) fn message(connection: &Connection, process: i64, message: &FromLibra
         FromLibrary::Window(closed) => window(connection, process, closed),
         FromLibrary::Dispatch(finished) => dispatch(connection, process, finished),
         FromLibrary::Readings(values) => readings(connection, process, values),
+        FromLibrary::Note(said) => note(connection, process, said),
         FromLibrary::Warning(said) => warning(connection, process, said),
         FromLibrary::Summary(said) => summary(connection, process, said),
     }
@@ -177,13 +178,8 @@ fn dispatch(connection: &Connection, process: i64, dispatch: &Dispatch) -> Resul
             amount(range.bytes)
         ])?;
     }
-    for (position, note) in (0i64..).zip(&dispatch.notes) {
-        connection.prepare_cached("INSERT INTO note VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-            process,
-            bits(dispatch.number),
-            position,
-            note
-        ])?;
+    for text in &dispatch.notes {
+        add_note(connection, process, dispatch.number, text)?;
     }
     if let Some(reason) = &dispatch.reason {
         connection
@@ -194,6 +190,21 @@ fn dispatch(connection: &Connection, process: i64, dispatch: &Dispatch) -> Resul
             .execute(params![process, reason])?;
     }
     Ok(())
+}
+
+fn note(connection: &Connection, process: i64, note: &Note) -> Result<()> {
+    note.dispatches.iter().try_for_each(|dispatch| add_note(connection, process, *dispatch, &note.text))
+}
+
+/// Behind those that the dispatch has.
+fn add_note(connection: &Connection, process: i64, dispatch: u64, text: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO note SELECT ?1, ?2, coalesce(max(position) + 1, 0), ?3 FROM note \
+             WHERE process = ?1 AND dispatch = ?2",
+        )?
+        .execute(params![process, bits(dispatch), text])
+        .map(drop)
 }
 
 fn readings(connection: &Connection, process: i64, readings: &Readings) -> Result<()> {

@@ -65,6 +65,7 @@ impl Recorder for Log {
         locked(&self.windows).push(record);
     }
     fn readings(&self, _dispatch: DispatchId, _readings: Vec<Reading>) {}
+    fn lost(&self, _dispatches: &[DispatchId], _why: String) {}
     fn not_selected(&self, _agent: kreplay_engine::AgentId) {
         self.not_selected.fetch_add(1, Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::interceptor::AgentCounters;
-use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Way};
+use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Delivery, Plan, PlanError, PlannedPass, Way};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl Counters for OnePass {
         Ok(())
     }
     fn collect(&self, deliver: Deliver) {
-        deliver(Ok(Vec::new()));
+        deliver(Delivery::default());
     }
     fn abandon(&self) {}
     fn flush(&self) {}

@@ -61,7 +61,7 @@ fn hurried(
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
-    let (gather, mut ground) = (Gather::new(Arc::new(|_, _| {})), fake.clone());
+    let (gather, mut ground) = (Gather::default(), fake.clone());
     let dispatches = kernels.len() as u32;
     let mut pass = sampling.begin((&group.0, &group.1), 3, (dispatches, window), &gather, &mut ground)?;
     for (index, (length, count)) in kernels.iter().enumerate() {
@@ -73,9 +73,9 @@ fn hurried(
     between(kernels.len());
     sampling.end(pass, &mut ground)?;
     let (sender, receiver) = channel();
-    gather.close(Box::new(move |result| sender.send(result).expect("the test waits")));
+    gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
     sampling.flush();
-    receiver.recv().expect("delivered")
+    receiver.recv().expect("delivered").whole()
 }
 
 fn counts(readings: &[Reading]) -> Vec<Value> {
@@ -217,7 +217,7 @@ fn bursts_begin_again_by_themselves() {
         sender.send(samples.times.clone()).expect("the test waits");
         Ok(Vec::new())
     };
-    let part = Gather::new(Arc::new(|_, _| {})).part(&sampling.owed);
+    let part = Gather::default().part(&sampling.owed);
     let ended = Box::new(|failed: Option<(Lost, &CountersError)>| assert!(failed.is_none(), "{failed:?}"));
     sampling.unit.stop(Some(Closing { work: Box::new(work), part, ended })).expect("stopped");
     let times = receiver.recv().expect("delivered");
