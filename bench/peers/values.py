@@ -94,7 +94,7 @@ def range_traffic():
     text, _, _ = run([BUILD / "range_traffic", metric], 60)
     lines = re.findall(r"^turns (\d+) launches (\d+):((?: \d+)+)$", text, re.M)
     for turns, launches, found in lines:
-        case = f"{launches} launches of {turns} turns a range"
+        case = f"{launches} launch{'' if launches == '1' else 'es'} of {turns} turns a range"
         result("range_traffic", "cupti", case, metric, "sectors", [float(value) for value in found.split()])
     found = {
         "ncu": theirs(metric, program, ["-k", "regex:store"]),
@@ -107,7 +107,7 @@ def range_traffic():
         launches = values.get(metric, [])[1:]
         each = len(launches) // max(len(turns), 1)
         for at, length in enumerate(turns):
-            result("range_traffic", subject, f"1 launches of {length} turns", metric, "sectors", launches[at * each : (at + 1) * each])
+            result("range_traffic", subject, f"1 launch of {length} turns", metric, "sectors", launches[at * each : (at + 1) * each])
 
 
 def compare(bench, subject, case, reference, found):
