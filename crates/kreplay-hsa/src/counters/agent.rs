@@ -9,9 +9,7 @@ use super::queue::PacketQueue;
 use super::sampling::{Device as SampledDevice, SampleSource, SampledPass, Sampling, Sums};
 use super::window::{Counted, Stored, Window};
 use super::worker::Worker;
-use kreplay_engine::{
-    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Reading, Request, Way,
-};
+use kreplay_engine::{CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Request, Way};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -305,9 +303,10 @@ impl<Q: PacketQueue> Counters for AqlCounters<Q> {
         }
         let decoder = Arc::clone(&self.decoder);
         self.worker.submit(Box::new(move || {
-            let readings: Result<Vec<Reading>, CountersError> =
-                taken.and_then(|(plan, passes, sampled)| decoder.readings(&plan, passes, sampled));
-            deliver(readings.into());
+            deliver(match taken {
+                Ok((plan, passes, sampled)) => decoder.readings(&plan, passes, sampled),
+                Err(error) => Err(error).into(),
+            });
         }));
     }
 

@@ -2,7 +2,7 @@
 
 use super::ffi::Table;
 use super::*;
-use kreplay_engine::{Counters, CountersError, Plan, Reading, Request, Value};
+use kreplay_engine::{Counters, CountersError, Delivery, Plan, Reading, Request, Value};
 use softgpu::contract::{BadAddress, ExecStats, Mapping, Memory};
 use softgpu::pmc::{self, CounterBank, ib};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -161,10 +161,14 @@ fn work(index: u32) -> ExecStats {
 }
 
 fn collect(counters: &impl Counters) -> Result<Vec<Reading>, CountersError> {
+    delivery(counters).whole()
+}
+
+fn delivery(counters: &impl Counters) -> Delivery {
     let (sender, receiver) = channel();
-    counters.collect(Box::new(move |readings| sender.send(readings).expect("receiver")));
+    counters.collect(Box::new(move |delivery| sender.send(delivery).expect("receiver")));
     counters.flush();
-    receiver.try_recv().expect("delivered before flush returns").whole()
+    receiver.try_recv().expect("delivered before flush returns")
 }
 
 /// A whole window: every pass runs every dispatch, with the agent's own work in between.
@@ -322,6 +326,29 @@ fn what_the_device_does_not_store_is_never_a_value() {
     queue.deaf.store(true, Ordering::Relaxed);
     let error = window(&counters, &queue, &plan, 1).expect_err("nothing was stored");
     assert!(matches!(error, CountersError::Discarded(_)), "{error}");
+}
+
+#[test]
+fn what_is_lost_of_one_dispatch_costs_the_others_nothing() {
+    let queue = Arc::new(Queue::default());
+    let counters = counters(&queue);
+    let plan = plan(&counters, &["basic"], 1);
+    let whole = window(&counters, &queue, &plan, 3).expect("readings");
+    counters.open(&plan, 3).expect("opens");
+    for pass in &plan.passes {
+        counters.begin(pass).expect("begins");
+        for index in 0..3 {
+            queue.deaf.store(index == 1, Ordering::Relaxed);
+            counters.before(index).expect("before");
+            queue.bank.accumulate(&work(index));
+            counters.after(index).expect("after");
+        }
+        counters.end().expect("ends");
+    }
+    let found = delivery(&counters);
+    assert!(matches!(found.lost, Some(CountersError::Discarded(_))), "{:?}", found.lost);
+    let kept: Vec<Reading> = whole.into_iter().filter(|reading| reading.dispatch != 1).collect();
+    assert_eq!(found.readings, kept);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::library::Library;
 use super::profile::untouched;
 use super::sampling::Sums;
 use super::window::Stored;
-use kreplay_engine::{CountersError, Plan, PlannedPass, Reading, Value};
+use kreplay_engine::{CountersError, Delivery, Plan, PlannedPass, Reading, Value};
 use std::collections::BTreeMap;
 
 /// Properties of the device that metrics use.
@@ -51,20 +51,19 @@ pub(super) struct Decoder {
 type Values<'a> = BTreeMap<(u32, u32, &'a str), u64>;
 
 impl Decoder {
-    /// The readings of a window, in dispatch order, then by pass, then as planned.
-    pub(super) fn readings(
-        &self,
-        plan: &Plan,
-        passes: Vec<Stored>,
-        sampled: Vec<(PlannedPass, Sums)>,
-    ) -> Result<Vec<Reading>, CountersError> {
+    /// The readings of a window, in dispatch order, then by pass, then as planned. What cannot be decoded of a dispatch in a pass is
+    /// lost, and nothing else.
+    pub(super) fn readings(&self, plan: &Plan, passes: Vec<Stored>, sampled: Vec<(PlannedPass, Sums)>) -> Delivery {
         let mut values = Values::new();
         let mut order: Vec<(u32, &PlannedPass)> = Vec::new();
-        let mut decoded = Vec::new();
+        let (mut decoded, mut lost) = (Vec::new(), None);
         for stored in passes {
             let Stored { pass, events, around } = stored;
             for (dispatch, before, after) in around {
-                decoded.push((pass.index, dispatch, self.difference(&events, before, after)?));
+                match self.difference(&events, before, after) {
+                    Ok(sums) => decoded.push((pass.index, dispatch, sums)),
+                    Err(error) => lost = lost.or(Some(error)),
+                }
             }
         }
         for (pass, sums) in sampled {
@@ -102,7 +101,7 @@ impl Decoder {
                 }));
             }
         }
-        Ok(readings)
+        Delivery { readings, lost }
     }
 
     /// Block and event number of a counter.

@@ -8,7 +8,7 @@ use super::*;
 use crate::counters::gather::Gather;
 use crate::counters::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
-use kreplay_engine::{PlannedCounter, Reading, Value};
+use kreplay_engine::{Delivery, PlannedCounter, Reading, Value};
 use std::sync::mpsc::channel;
 
 const COUNTER: &str = "sm__inst_executed.sum";
@@ -45,6 +45,17 @@ fn pass(
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Vec<Reading>, CountersError> {
+    unhurried(sampling, fake, grouped, kernels, between)?.whole()
+}
+
+/// As [`pass`], with what is left where something is lost.
+fn unhurried(
+    sampling: &Sampling,
+    fake: &Fake,
+    grouped: Grouped<'_>,
+    kernels: Kernels<'_>,
+    between: &dyn Fn(usize),
+) -> Result<Delivery, CountersError> {
     hurried(sampling, fake, grouped, kernels, &|index| {
         while !sampling.unit.keeps_up() {
             std::thread::yield_now();
@@ -60,7 +71,7 @@ fn hurried(
     (window, group): Grouped<'_>,
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
-) -> Result<Vec<Reading>, CountersError> {
+) -> Result<Delivery, CountersError> {
     let (gather, mut ground) = (Gather::default(), fake.clone());
     let dispatches = kernels.len() as u32;
     let mut pass = sampling.begin((&group.0, &group.1), 3, (dispatches, window), &gather, &mut ground)?;
@@ -75,7 +86,7 @@ fn hurried(
     let (sender, receiver) = channel();
     gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
     sampling.flush();
-    receiver.recv().expect("delivered").whole()
+    Ok(receiver.recv().expect("delivered"))
 }
 
 fn counts(readings: &[Reading]) -> Vec<Value> {
@@ -139,7 +150,8 @@ fn portions_are_decoded_beside_the_device() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
     let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 40_000, 99 + at)).collect();
-    let readings = hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    let readings =
+        hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).and_then(Delivery::whole).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
 }
 
@@ -176,13 +188,10 @@ fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     let kernels = vec![(30_000, 99); 600];
     for window in 1..3 {
         // Where the thread is slow there is more than one segment, and another may be whole.
-        match hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}) {
-            Err(error) => assert!(matches!(error, CountersError::Discarded(_)), "{error}"),
-            Ok(readings) => {
-                assert!(readings.len() < kernels.len(), "nothing is discarded");
-                assert!(counts(&readings).iter().all(|count| *count == Value::Count(99)), "a count is wrong");
-            }
-        }
+        let found = hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("it is sampled");
+        assert!(matches!(found.lost, Some(CountersError::Discarded(_))), "{:?}", found.lost);
+        assert!(found.readings.len() < kernels.len(), "nothing is discarded");
+        assert!(counts(&found.readings).iter().all(|count| *count == Value::Count(99)), "a count is wrong");
     }
     assert_eq!(sampling.given_up(), None, "it may go better the next time");
 }
@@ -194,7 +203,8 @@ fn the_hardware_is_stopped_where_decoding_falls_behind() {
     fake.0.guarded().decoding = 30_000_000;
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 2000];
-    let readings = hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    let readings =
+        hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).and_then(Delivery::whole).expect("nothing is lost");
     assert_eq!(counts(&readings), expected(&kernels));
     assert!(fake.0.guarded().starts > 1, "one segment");
 }
@@ -254,7 +264,9 @@ fn slow_decoding_does_not_make_the_next_segment_seem_full() {
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 99); 400];
     for window in 1..4 {
-        let readings = hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("nothing is lost");
+        let readings = hurried(&sampling, &fake, (window, &group), &kernels, &|_| {})
+            .and_then(Delivery::whole)
+            .expect("nothing is lost");
         assert_eq!(counts(&readings), expected(&kernels));
     }
     assert!(fake.0.guarded().starts < 20, "{} segments", fake.0.guarded().starts);
@@ -266,8 +278,9 @@ fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
     let sampling = sampling(&fake);
     let kernels = vec![(3_000, 5), (30_000_000, 1_000_000_007), (3_000, 5)];
     // Too many samples for an image: lost. What came in another segment is not.
-    let first = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("a segment fits");
-    assert_eq!(first.iter().map(|reading| reading.dispatch).collect::<Vec<u32>>(), [2]);
+    let first = unhurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("it is sampled");
+    assert!(matches!(first.lost, Some(CountersError::Discarded(_))), "{:?}", first.lost);
+    assert_eq!(first.readings.iter().map(|reading| reading.dispatch).collect::<Vec<u32>>(), [2]);
     let second = pass(&sampling, &fake, (2, &group), &kernels, &|_| {}).expect("they fit");
     assert_eq!(counts(&second), expected(&kernels));
     let programmed = fake.0.guarded().programmed.clone();
