@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
     RangeSession session;
     session.range = CUPTI_UserRange;
     session.open(context, argv[1], RANGES, CUPTI_UserReplay);
+    if (session.passes != 1) return std::fprintf(stderr, "%s needs %zu passes\n", argv[1], session.passes), 2;
     if (kinds) {
         // Each kind finds what the others left, as in ten_kinds.
         for (int kind = 0; kind < Kinds::ALL; kind++)

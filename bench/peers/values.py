@@ -80,12 +80,11 @@ def kinds():
     case = "the first 100 of them"
     ranges = ours(["--window", "kernel", "-c", NAMES, "--kernel", r"\bkind_"], program(10), 150)
     compare("kinds", "kreplay ranges", case, reference, ranges)
+    compare("kinds", "ncu again", case, reference, theirs(NAMES, program(10), ["-k", "regex:kind"], 60))
     sectors = "lts__t_sectors.sum"
     added = increments(sectors)
     for subject, values in (("kreplay sampled", sampled), ("kreplay ranges", ranges), ("ncu", reference)):
-        if sectors in values:
-            beyond("kinds", subject, "ten kinds in turn", sectors, added, values[sectors])
-    compare("kinds", "ncu again", case, reference, theirs(NAMES, program(10), ["-k", "regex:kind"], 60))
+        beyond("kinds", subject, "ten kinds in turn", sectors, added, values.get(sectors, []))
 
 
 def range_traffic():
@@ -130,11 +129,13 @@ def increments(metric):
     found = {}
     for kind, launches, values in re.findall(r"^kind (\d+) launches (\d+):((?: \d+)+)$", text, re.M):
         found.setdefault(int(kind), {})[int(launches)] = [float(value) for value in values.split()]
-    return {(kind + 1) % KINDS: [value - middle(ranges[1]) for value in ranges[2]] for kind, ranges in found.items()}
+    whole = {kind: ranges for kind, ranges in found.items() if set(ranges) == {1, 2}}
+    return {(kind + 1) % KINDS: [value - middle(ranges[1]) for value in ranges[2]] for kind, ranges in whole.items()}
 
 
 def beyond(bench, subject, case, name, added, found):
-    """How much more than a launch adds to a range each kind has at the median, in the metric's unit and as a share."""
+    """How much more L2 sectors than a launch adds to a range each kind has at the median, and as a share."""
+    added = {kind: values for kind, values in added.items() if any(value is not None for value in found[kind::KINDS])}
     for kind in sorted(added):
         note(f"{subject}, {case}: {name} of kind {kind}: {spread(sorted(value for value in found[kind::KINDS] if value is not None))}, a launch adds {spread(sorted(added[kind]))}")
     pairs = [(middle(added[kind]), middle(found[kind::KINDS])) for kind in added]

@@ -4,6 +4,7 @@
 //! streams samples all the time, and idle gaps between the dispatches of a replay make the sums per dispatch exact. The
 //! planner takes the cheapest way that can count each counter; a pass has one way.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,7 +142,7 @@ pub enum CountersError {
     #[error("the counters cannot be had: {0}")]
     Unavailable(String),
     /// Values of this window are lost (overflow, dropped samples, runs that do not match the dispatches).
-    #[error("values of this window are lost: {0}")]
+    #[error("{0}")]
     Discarded(String),
     /// The vendor's call failed.
     #[error("{call} failed: {status}")]
@@ -158,8 +159,17 @@ pub enum CountersError {
 pub struct Delivery {
     /// Its readings, in dispatch order.
     pub readings: Vec<Reading>,
-    /// Why there are none, or not all that were to come.
-    pub lost: Option<CountersError>,
+    /// What was to come and does not.
+    pub lost: Vec<LostReadings>,
+}
+
+/// Readings that are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostReadings {
+    /// Of these dispatches of the window, all of their readings or some; `None`: of any.
+    pub dispatches: Option<Range<u32>>,
+    /// For this reason.
+    pub why: CountersError,
 }
 
 impl Delivery {
@@ -168,15 +178,15 @@ impl Delivery {
     /// # Errors
     /// Why some are.
     pub fn whole(self) -> Result<Vec<Reading>, CountersError> {
-        self.lost.map_or(Ok(self.readings), Err)
+        self.lost.into_iter().next().map_or(Ok(self.readings), |lost| Err(lost.why))
     }
 }
 
 impl From<Result<Vec<Reading>, CountersError>> for Delivery {
     fn from(counted: Result<Vec<Reading>, CountersError>) -> Self {
         match counted {
-            Ok(readings) => Self { readings, lost: None },
-            Err(error) => Self { readings: Vec::new(), lost: Some(error) },
+            Ok(readings) => Self { readings, lost: Vec::new() },
+            Err(why) => Self { readings: Vec::new(), lost: vec![LostReadings { dispatches: None, why }] },
         }
     }
 }

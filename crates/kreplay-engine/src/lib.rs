@@ -111,8 +111,8 @@ pub use agent::{
 pub use call::InCall;
 pub use chunk_map::ChunkMap;
 pub use counters::{
-    CounterInfo, Counters, CountersError, Deliver, Delivery, Plan, PlanError, PlannedCounter, PlannedPass, Reading,
-    Request, Value, Way,
+    CounterInfo, Counters, CountersError, Deliver, Delivery, LostReadings, Plan, PlanError, PlannedCounter,
+    PlannedPass, Reading, Request, Value, Way,
 };
 pub use decline::Decline;
 pub use dispatch::{Arguments, DispatchId, DispatchInfo, Geometry, KernelInfo, Traits, WindowId};

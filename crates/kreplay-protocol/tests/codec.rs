@@ -93,13 +93,32 @@ fn every_message() -> Vec<FromLibrary> {
                 Reading { counter: 0, instance: 1, value: Value::Real(-0.5), derived: true, bound: Some(0.125) },
             ],
         }),
+        FromLibrary::Note(Note { dispatches: vec![7, u64::MAX], text: "values are lost".into() }),
         FromLibrary::Warning(Warning { code: "no_backing".into(), text: "No room.".into() }),
         FromLibrary::Summary(Summary { declined: vec![("no_backing".into(), 2)], ..Summary::default() }),
     ]
 }
 
+/// A message that is new has no place here, and must be among [`every_message`] too.
+fn place(message: &FromLibrary) -> usize {
+    match message {
+        FromLibrary::Hello(_) => 0,
+        FromLibrary::Agent(_) => 1,
+        FromLibrary::Counter(_) => 2,
+        FromLibrary::Plan(_) => 3,
+        FromLibrary::Kernel(_) => 4,
+        FromLibrary::Window(_) => 5,
+        FromLibrary::Dispatch(_) => 6,
+        FromLibrary::Readings(_) => 7,
+        FromLibrary::Note(_) => 8,
+        FromLibrary::Warning(_) => 9,
+        FromLibrary::Summary(_) => 10,
+    }
+}
+
 #[test]
 fn every_message_survives_a_frame() {
+    assert_eq!(every_message().iter().map(place).collect::<Vec<_>>(), (0..=10).collect::<Vec<_>>());
     let mut stream = Vec::new();
     for message in every_message() {
         stream.extend(encode(&message).unwrap());

@@ -22,7 +22,8 @@ pub struct Overview {
     pub windows: Vec<WindowRow>,
     /// Warnings and decline reasons.
     pub warnings: Vec<WarningRow>,
-    /// What must be known of dispatches, each text with how many have it; the most frequent first.
+    /// What must be known of dispatches, each text with how many have it; the most frequent first. Texts that differ in numbers only
+    /// are one, and the first stands for them.
     pub notes: Vec<(String, u64)>,
     /// Counts and sums over all dispatches.
     pub totals: Totals,
@@ -73,16 +74,19 @@ impl Overview {
         }
         let plan_passes = reader.plan_passes()?;
         let counting = Counting::of(&plan_passes);
-        let mut notes: BTreeMap<String, u64> = BTreeMap::new();
+        let mut notes: BTreeMap<String, (String, u64)> = BTreeMap::new();
         reader.for_each_dispatch(|dispatch| {
             totals.add(&dispatch);
             totals.without_values += u64::from(counting.misses(&dispatch));
-            for note in dispatch.notes {
-                *notes.entry(note).or_default() += 1;
+            // One dispatch may have the same note of several passes.
+            let own: BTreeMap<String, String> =
+                dispatch.notes.into_iter().map(|note| (numberless(&note), note)).collect();
+            for (kind, note) in own {
+                notes.entry(kind).or_insert((note, 0)).1 += 1;
             }
             Ok::<_, StoreError>(())
         })?;
-        let mut notes: Vec<(String, u64)> = notes.into_iter().collect();
+        let mut notes: Vec<(String, u64)> = notes.into_values().collect();
         notes.sort_by_key(|(_, dispatches)| std::cmp::Reverse(*dispatches));
         Ok(Overview {
             run: reader.run()?,
@@ -118,6 +122,19 @@ impl Overview {
     pub fn chip(&self, process: i64, agent: u64) -> &str {
         self.agents.iter().find(|row| row.process == process && row.number == agent).map_or("", |row| row.chip.as_str())
     }
+}
+
+/// A text with one mark for each number.
+fn numberless(text: &str) -> String {
+    let mut kind = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '0'..='9' if kind.ends_with('#') => {}
+            '0'..='9' => kind.push('#'),
+            other => kind.push(other),
+        }
+    }
+    kind
 }
 
 /// The agents that were to count something, by process and number.

@@ -2,7 +2,8 @@
 
 use super::Guarded;
 use super::beside::Owed;
-use kreplay_engine::{CountersError, Deliver, Delivery, Reading};
+use kreplay_engine::{CountersError, Deliver, Delivery, LostReadings, Reading};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +16,7 @@ struct State {
     /// Parts that have not come yet.
     missing: usize,
     readings: Vec<Reading>,
-    failed: Option<CountersError>,
+    lost: Vec<LostReadings>,
     /// Passes whose readings are not to be believed.
     discarded: Vec<u32>,
     deliver: Option<Deliver>,
@@ -25,22 +26,25 @@ struct State {
 pub(super) struct Part {
     gather: Gather,
     owed: Owed,
+    /// Of which dispatches it is; `None`: of all.
+    dispatches: Option<Range<u32>>,
     finished: bool,
 }
 
 impl Gather {
-    /// The readings of these passes are lost, those that have come and those that will.
+    /// The readings of these passes are lost, those that have come and those that will. What was found to be lost before is likely to
+    /// be so for the same reason.
     pub(super) fn discard(&self, passes: Vec<u32>, why: CountersError) {
         let mut state = self.0.guarded();
         state.discarded.extend(passes);
-        state.failed.get_or_insert(why);
+        state.lost = vec![LostReadings { dispatches: None, why }];
     }
 
     /// One more part is to come.
     pub(super) fn part(&self, owed: &Owed) -> Part {
         self.0.guarded().missing += 1;
         owed.add();
-        Part { gather: self.clone(), owed: owed.clone(), finished: false }
+        Part { gather: self.clone(), owed: owed.clone(), dispatches: None, finished: false }
     }
 
     /// No part is added any more: everything is handed to `deliver` as soon as it is there.
@@ -49,15 +53,13 @@ impl Gather {
         self.hand_over();
     }
 
-    fn take(&self, part: Result<Vec<Reading>, CountersError>) {
+    fn take(&self, dispatches: Option<Range<u32>>, part: Result<Vec<Reading>, CountersError>) {
         {
             let mut state = self.0.guarded();
             state.missing -= 1;
             match part {
                 Ok(readings) => state.readings.extend(readings),
-                Err(error) => {
-                    state.failed.get_or_insert(error);
-                }
+                Err(why) => state.lost.push(LostReadings { dispatches, why }),
             }
         }
         self.hand_over();
@@ -71,7 +73,7 @@ impl Gather {
         let Some(deliver) = state.deliver.take() else { return };
         let mut readings = std::mem::take(&mut state.readings);
         readings.retain(|reading| !state.discarded.contains(&reading.pass));
-        let lost = state.failed.take();
+        let lost = std::mem::take(&mut state.lost);
         drop(state);
         readings.sort_by_key(|reading| reading.dispatch);
         // A recorder that panics must not end a thread that owes others.
@@ -80,10 +82,16 @@ impl Gather {
 }
 
 impl Part {
+    /// It is of these dispatches of the window only.
+    pub(super) fn of(mut self, dispatches: Range<u32>) -> Self {
+        self.dispatches = Some(dispatches);
+        self
+    }
+
     /// The part has come.
     pub(super) fn finish(mut self, part: Result<Vec<Reading>, CountersError>) {
         self.finished = true;
-        self.gather.take(part);
+        self.gather.take(self.dispatches.take(), part);
         self.owed.done();
     }
 }
@@ -91,7 +99,10 @@ impl Part {
 impl Drop for Part {
     fn drop(&mut self) {
         if !self.finished {
-            self.gather.take(Err(CountersError::Discarded("what was counted was dropped on its way".into())));
+            self.gather.take(
+                self.dispatches.take(),
+                Err(CountersError::Discarded("what was counted was dropped on its way".into())),
+            );
             self.owed.done();
         }
     }
@@ -128,11 +139,11 @@ mod tests {
             derived: false,
             bound: None,
         };
-        gather.part(&owed).finish(Err(CountersError::Discarded("a hole".into())));
+        gather.part(&owed).of(3..5).finish(Err(CountersError::Discarded("a hole".into())));
         gather.part(&owed).finish(Ok(vec![reading.clone()]));
         let (sender, receiver) = channel();
         gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
-        let lost = Some(CountersError::Discarded("a hole".into()));
+        let lost = vec![LostReadings { dispatches: Some(3..5), why: CountersError::Discarded("a hole".into()) }];
         assert_eq!(receiver.try_recv().expect("delivered"), Delivery { readings: vec![reading], lost });
     }
 
@@ -157,7 +168,8 @@ mod tests {
         gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
         let delivered = receiver.try_recv().expect("delivered");
         assert_eq!(delivered.readings.iter().map(|reading| reading.pass).collect::<Vec<_>>(), [0, 3]);
-        assert_eq!(delivered.lost, Some(CountersError::Discarded("somebody came".into())));
+        let why = CountersError::Discarded("somebody came".into());
+        assert_eq!(delivered.lost, [LostReadings { dispatches: None, why }]);
     }
 
     #[test]
@@ -167,7 +179,8 @@ mod tests {
         let (sender, receiver) = channel();
         gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
         drop(part);
-        assert!(matches!(receiver.try_recv(), Ok(Delivery { lost: Some(CountersError::Discarded(_)), .. })));
+        let lost = receiver.try_recv().expect("delivered").lost;
+        assert!(matches!(&lost[..], [LostReadings { dispatches: None, why: CountersError::Discarded(_) }]), "{lost:?}");
         owed.wait();
     }
 }

@@ -117,6 +117,8 @@ mod tests {
             ("sm__inst_executed.avg.per_cycle_elapsed", Price::Dear, SWITCH_FAR),
         ] {
             assert_eq!((Price::of(metric), switch(metric, Reach::Device)), (price, switched), "{metric}");
+            let times = if switched == SWITCH_FAR { 3 } else { 2 };
+            assert_eq!(switch(metric, Reach::Context), switched * times, "{metric}");
         }
     }
 }

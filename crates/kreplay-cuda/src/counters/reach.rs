@@ -1,7 +1,7 @@
 //! Whose work is counted, and who else is on the GPU.
 //!
 //! Sampling counts the whole GPU, and so do ranges where that is known to be the same as counting the program: programming a pass
-//! takes half as long then, and reading the multiprocessors two thirds. Who comes meanwhile costs the values of what was counted so.
+//! takes a third to half as long then, and reading the multiprocessors two thirds. Who comes meanwhile costs the values of what was counted so.
 
 use super::alone;
 use super::count::CudaCounters;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Its context's alone, whatever else runs on the GPU meanwhile. It is had where a context is current to the thread of the
-    /// first start, and makes the driver take twice as long for the registers of a pass, and half as long again for a launch's.
+    /// first start, and makes the driver take two to three times as long for the registers of a pass, and half as long again for a launch's.
     Context,
     /// Whatever runs on the GPU. It is had where no context is current to that thread.
     Device,
@@ -66,7 +66,7 @@ impl CudaCounters {
         let (reach, why) = self.reach_and_why();
         if let Some(why) = why {
             let text = format!(
-                "ranges count the context alone, which takes up to twice as long as to count the whole GPU: {why}"
+                "ranges count the context alone, which takes up to three times as long as to count the whole GPU: {why}"
             );
             (self.warn)("context_counted", text);
         }

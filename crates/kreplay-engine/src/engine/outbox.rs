@@ -2,8 +2,12 @@
 
 use super::Engine;
 use crate::lock::lock;
-use crate::{Agent, Deliver, Delivery, DispatchId, DispatchInfo, DispatchRecord, Recorder, WindowRecord, WindowStatus};
+use crate::{
+    Agent, Deliver, Delivery, DispatchId, DispatchInfo, DispatchRecord, LostReadings, Recorder, WindowRecord,
+    WindowStatus,
+};
 use crate::{Reading, process::Process};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Something to tell.
@@ -104,9 +108,16 @@ impl Readings {
         for (dispatch, own) in self.dispatches.iter().zip(own) {
             recorder.readings(*dispatch, own);
         }
-        if let Some(error) = delivery.lost {
-            recorder.lost(&self.dispatches, error.to_string());
-            recorder.warn("counters_lost", error.to_string());
+        let mut lost: BTreeMap<String, Vec<DispatchId>> = BTreeMap::new();
+        for LostReadings { dispatches, why } in delivery.lost {
+            let whole = 0..self.dispatches.len();
+            let range = dispatches.map_or(whole, |range| range.start as usize..range.end as usize);
+            let those = self.dispatches.get(range).unwrap_or(&self.dispatches);
+            lost.entry(format!("values are lost: {why}")).or_default().extend(those);
+        }
+        for (why, dispatches) in lost {
+            recorder.lost(&dispatches, why);
+            recorder.warn("counters_lost", "values of some dispatches are lost; their notes say why".to_owned());
         }
     }
 }

@@ -47,7 +47,7 @@ fn a_dispatch_whose_values_are_lost_is_told_with_the_reason() {
         bench.launch();
         let id = bench.log.last_dispatch().id;
         assert_eq!(bench.log.readings().iter().map(|(_, readings)| readings.len()).sum::<usize>(), kept);
-        assert_eq!(bench.log.lost(), [(id, "values of this window are lost: they did not fit".to_owned())]);
+        assert_eq!(bench.log.lost(), [(id, "values are lost: they did not fit".to_owned())]);
         assert_eq!(bench.log.warnings(), ["counters_lost"]);
     }
 }

@@ -43,6 +43,22 @@ fn counters_that_give_up_when_a_window_ends_get_kernel_windows_from_the_next_lau
 }
 
 #[test]
+fn what_is_lost_of_a_window_is_told_of_those_that_lost_it() {
+    let counters = InLine { losing: vec![(1..3, "a hole"), (4..5, "a hole"), (5..6, "too full")], ..InLine::default() };
+    let setup = setup_with(counted(&["a"]), counters, Arc::new(EveryKernel), Arc::new(ByPlan));
+    for _ in 0..6 {
+        setup.launch(&info(1));
+    }
+    setup.finish();
+    let ids: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.id).collect();
+    let told = |at: usize, why: &str| (ids[at], format!("values are lost: {why}"));
+    let expected = [told(1, "a hole"), told(2, "a hole"), told(4, "a hole"), told(5, "too full")];
+    assert_eq!(setup.log.lost(), expected);
+    let read = setup.log.readings().into_iter().filter(|(_, readings)| !readings.is_empty()).map(|(id, _)| id);
+    assert_eq!(read.collect::<Vec<_>>(), [ids[0], ids[3]]);
+}
+
+#[test]
 fn what_the_counters_cannot_do_costs_values_only() {
     for (failing, note, values) in [
         ("begin", "ran uncounted", 0),

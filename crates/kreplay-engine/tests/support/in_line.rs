@@ -1,7 +1,8 @@
 //! Counters that count the program's own launches.
 
 use kreplay_engine::{
-    CounterInfo, Counters, CountersError, Deliver, Plan, PlanError, PlannedPass, Reading, Request, Value, Way,
+    CounterInfo, Counters, CountersError, Deliver, Delivery, LostReadings, Plan, PlanError, PlannedPass, Reading,
+    Request, Value, Way,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,6 +21,8 @@ pub struct InLine {
     /// Whether the end of a pass shows that the program's own launches cannot be counted after all.
     pub gives_up: bool,
     pub given_up: AtomicBool,
+    /// Readings of these dispatches are lost, each part for its reason.
+    pub losing: Vec<(std::ops::Range<u32>, &'static str)>,
 }
 
 impl InLine {
@@ -96,7 +99,15 @@ impl Counters for InLine {
             derived: false,
             bound: None,
         };
-        deliver(Ok((0..self.counted.load(Ordering::SeqCst)).map(reading).collect()).into());
+        let kept = |dispatch: &u32| !self.losing.iter().any(|(range, _)| range.contains(dispatch));
+        let lost = |(range, why): &(std::ops::Range<u32>, &str)| LostReadings {
+            dispatches: Some(range.clone()),
+            why: CountersError::Discarded((*why).into()),
+        };
+        deliver(Delivery {
+            readings: (0..self.counted.load(Ordering::SeqCst)).filter(kept).map(reading).collect(),
+            lost: self.losing.iter().map(lost).collect(),
+        });
     }
 
     fn abandon(&self) {

@@ -12,8 +12,9 @@ pub use setup::Setup;
 use kreplay_engine::memory_agent::{MemoryAgent, Work};
 use kreplay_engine::{
     Arguments, BatchLimits, CounterInfo, Counters, CountersError, Decision, Deliver, Delivery, DispatchInfo, Engine,
-    Filter, Geometry, KernelInfo, LastPass, PassEnd, Passes, Plan, PlanError, PlannedCounter, PlannedPass, Policy,
-    Range, Reading, Region, RegionKind, Request, Services, Settings, Traits, Value, Way, WindowStatus, Writers,
+    Filter, Geometry, KernelInfo, LastPass, LostReadings, PassEnd, Passes, Plan, PlanError, PlannedCounter,
+    PlannedPass, Policy, Range, Reading, Region, RegionKind, Request, Services, Settings, Traits, Value, Way,
+    WindowStatus, Writers,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -150,7 +151,8 @@ impl Scripted {
                 bound: None,
             };
             let losing = *self.losing.lock().unwrap();
-            let lost = losing.is_some().then(|| CountersError::Discarded("they did not fit".into()));
+            let why = CountersError::Discarded("they did not fit".into());
+            let lost = losing.map(|_| LostReadings { dispatches: None, why }).into_iter().collect();
             let kept = passes.into_iter().filter(|pass| losing != Some(*pass));
             deliver(Delivery { readings: kept.map(reading).collect(), lost });
         }

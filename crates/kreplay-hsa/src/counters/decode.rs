@@ -7,7 +7,7 @@ use super::library::Library;
 use super::profile::untouched;
 use super::sampling::Sums;
 use super::window::Stored;
-use kreplay_engine::{CountersError, Delivery, Plan, PlannedPass, Reading, Value};
+use kreplay_engine::{CountersError, Delivery, LostReadings, Plan, PlannedPass, Reading, Value};
 use std::collections::BTreeMap;
 
 /// Properties of the device that metrics use.
@@ -56,13 +56,13 @@ impl Decoder {
     pub(super) fn readings(&self, plan: &Plan, passes: Vec<Stored>, sampled: Vec<(PlannedPass, Sums)>) -> Delivery {
         let mut values = Values::new();
         let mut order: Vec<(u32, &PlannedPass)> = Vec::new();
-        let (mut decoded, mut lost) = (Vec::new(), None);
+        let (mut decoded, mut lost) = (Vec::new(), Vec::new());
         for stored in passes {
             let Stored { pass, events, around } = stored;
             for (dispatch, before, after) in around {
                 match self.difference(&events, before, after) {
                     Ok(sums) => decoded.push((pass.index, dispatch, sums)),
-                    Err(error) => lost = lost.or(Some(error)),
+                    Err(why) => lost.push(LostReadings { dispatches: Some(dispatch..dispatch + 1), why }),
                 }
             }
         }

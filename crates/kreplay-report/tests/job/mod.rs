@@ -121,8 +121,11 @@ pub(crate) fn job(path: &Path) {
         }
         if pid == 100 {
             messages.push(FromLibrary::Dispatch(Box::new(dispatch(4, 0))));
-            let text = "values of this window are lost: another process uses this GPU".into();
-            messages.push(FromLibrary::Note(Note { dispatches: vec![4], text }));
+            // The same of two passes, in other words for numbers only.
+            for at in [17, 2000] {
+                let text = format!("values are lost: something else ran at {at} ns");
+                messages.push(FromLibrary::Note(Note { dispatches: vec![4], text }));
+            }
         }
         messages.push(FromLibrary::Dispatch(Box::new(Dispatch {
             outcome: Outcome::Declined,

@@ -137,6 +137,23 @@ fn everything_is_described_before_it_is_named_and_once() {
 }
 
 #[test]
+fn a_note_on_many_dispatches_goes_into_several_messages() {
+    let all = messages(|session| {
+        let dispatches: Vec<DispatchId> = (0..5_000).map(DispatchId).collect();
+        session.recorder().lost(&dispatches, "somebody came".into());
+    });
+    let notes: Vec<_> = all
+        .iter()
+        .filter_map(|message| match message {
+            FromLibrary::Note(note) => Some(&note.dispatches[..]),
+            _ => None,
+        })
+        .collect();
+    assert!(notes.len() > 1);
+    assert_eq!(notes.concat(), (0..5_000).collect::<Vec<u64>>());
+}
+
+#[test]
 fn declines_are_counted_all_and_explained_once() {
     let all = messages(|session| {
         let recorder = session.recorder();

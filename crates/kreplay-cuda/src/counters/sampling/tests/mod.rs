@@ -4,11 +4,13 @@ mod fake;
 
 use super::collect::{Closing, Lost};
 use super::formula::{Formula, MARKERS};
+use super::segment::{Samples, Segment};
 use super::*;
 use crate::counters::gather::Gather;
 use crate::counters::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
-use kreplay_engine::{Delivery, PlannedCounter, Reading, Value};
+use kreplay_engine::sampling::Fence;
+use kreplay_engine::{Delivery, LostReadings, PlannedCounter, Reading, Value};
 use std::sync::mpsc::channel;
 
 const COUNTER: &str = "sm__inst_executed.sum";
@@ -146,6 +148,30 @@ fn what_the_host_moves_while_nothing_runs_is_not_taken_off_a_dispatch() {
 }
 
 #[test]
+fn what_arrives_late_is_a_dispatchs_until_it_must_have_arrived() {
+    // Samples of 20 µs: an active one, two idle ones. The fence ends before the first of these, or within it.
+    let group = group_of("lts__t_sectors.sum");
+    let interval = 20_000;
+    for (over, expected) in [(39_000, 130), (37_900, 100), (45_000, 130)] {
+        let segment = Segment {
+            group: Arc::clone(&group.0),
+            counters: Arc::clone(&group.1),
+            pass: 0,
+            first: 0,
+            fences: vec![Fence { from: 21_000, to: over }],
+            others: Vec::new(),
+            interval,
+            tolerance: 100,
+        };
+        let times = (0..5).map(|at| (at * interval, (at + 1) * interval)).collect();
+        let samples =
+            Samples { times, values: vec![0.0, 7.0, 9.0, 100.0, 0.0, 30.0, 0.0, 50.0, 0.0, 0.0], cuts: Vec::new() };
+        let readings = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
+        assert_eq!(counts(&readings), [Value::Count(expected)], "over at {over} ns");
+    }
+}
+
+#[test]
 fn portions_are_decoded_beside_the_device() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
@@ -189,7 +215,8 @@ fn what_was_decoded_as_a_dispatch_ran_is_discarded() {
     for window in 1..3 {
         // Where the thread is slow there is more than one segment, and another may be whole.
         let found = hurried(&sampling, &fake, (window, &group), &kernels, &|_| {}).expect("it is sampled");
-        assert!(matches!(found.lost, Some(CountersError::Discarded(_))), "{:?}", found.lost);
+        let discarded = |lost: &LostReadings| matches!(lost.why, CountersError::Discarded(_));
+        assert!(!found.lost.is_empty() && found.lost.iter().all(discarded), "{:?}", found.lost);
         assert!(found.readings.len() < kernels.len(), "nothing is discarded");
         assert!(counts(&found.readings).iter().all(|count| *count == Value::Count(99)), "a count is wrong");
     }
@@ -279,7 +306,9 @@ fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
     let kernels = vec![(3_000, 5), (30_000_000, 1_000_000_007), (3_000, 5)];
     // Too many samples for an image: lost. What came in another segment is not.
     let first = unhurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("it is sampled");
-    assert!(matches!(first.lost, Some(CountersError::Discarded(_))), "{:?}", first.lost);
+    let lost = &first.lost[..];
+    let told = matches!(lost, [LostReadings { dispatches: Some(range), why: CountersError::Discarded(_) }] if *range == (0..2));
+    assert!(told, "{lost:?}");
     assert_eq!(first.readings.iter().map(|reading| reading.dispatch).collect::<Vec<u32>>(), [2]);
     let second = pass(&sampling, &fake, (2, &group), &kernels, &|_| {}).expect("they fit");
     assert_eq!(counts(&second), expected(&kernels));
