@@ -79,8 +79,10 @@ impl Overview {
             totals.add(&dispatch);
             totals.without_values += u64::from(counting.misses(&dispatch));
             // One dispatch may have the same note of several passes.
-            let own: BTreeMap<String, String> =
-                dispatch.notes.into_iter().map(|note| (numberless(&note), note)).collect();
+            let mut own: BTreeMap<String, String> = BTreeMap::new();
+            for note in dispatch.notes {
+                own.entry(numberless(&note)).or_insert(note);
+            }
             for (kind, note) in own {
                 notes.entry(kind).or_insert((note, 0)).1 += 1;
             }
