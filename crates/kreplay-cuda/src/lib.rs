@@ -14,6 +14,7 @@ mod tables;
 mod test_alloc;
 #[cfg(test)]
 mod test_elf;
+mod thread;
 
 pub use interceptor::initialize_injection;
 pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, driver_version, is_set, survey};

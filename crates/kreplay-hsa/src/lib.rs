@@ -20,6 +20,7 @@ pub mod counters;
 mod interceptor;
 mod load;
 mod tables;
+mod thread;
 
 pub use agent::{HsaAgent, HsaWork};
 pub use load::{on_load, on_unload};

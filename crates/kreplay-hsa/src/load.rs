@@ -17,7 +17,7 @@ pub unsafe fn on_load(table: *mut c_void) -> bool {
         guard("OnLoad", || started_again(backend), || ());
         return false;
     }
-    let session = match attach(kreplay_session::Backend::Hsa) {
+    let session = match attach(kreplay_session::Backend::Hsa, crate::thread::start) {
         Ok(Some(session)) => session,
         // Nobody asked for a profile here, or nobody listens any more.
         Ok(None) | Err(_) => return false,
@@ -36,7 +36,7 @@ fn started_again(backend: &Backend) {
     if backend.session.alive() {
         return backend.session.warn("restarted", message.into());
     }
-    if let Ok(Some(session)) = attach(kreplay_session::Backend::Hsa) {
+    if let Ok(Some(session)) = attach(kreplay_session::Backend::Hsa, crate::thread::start) {
         session.warn("restarted", message.into());
         session.finish();
     }

@@ -42,6 +42,7 @@ mod log;
 mod recorder;
 mod session;
 mod settings;
+mod thread;
 
 pub use attach::attach;
 pub use demangle::demangle;
@@ -51,3 +52,4 @@ pub use link::{QUEUE_BYTES, STALL};
 pub use loader::{loader_is_free, spare_the_loader};
 pub use recorder::SessionRecorder;
 pub use session::{Backend, Session};
+pub use thread::StartThread;

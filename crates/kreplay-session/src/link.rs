@@ -11,6 +11,8 @@ use rustix::net::sockopt;
 
 use queue::{Attempt, Queue, Shared};
 
+use crate::thread;
+
 /// Most bytes that wait in memory for a command that does not keep up.
 pub const QUEUE_BYTES: usize = 16 << 20;
 
@@ -120,8 +122,7 @@ impl Link {
         queue.passing_on = true;
         drop(queue);
         let shared = Arc::clone(&self.shared);
-        let thread = std::thread::Builder::new().name("kreplay-link".to_owned()).stack_size(128 << 10);
-        if thread.spawn(move || shared.pass_on(true)).is_err() {
+        if !thread::start("kreplay-link", Box::new(move || shared.pass_on(true))) {
             self.shared.pass_on(false);
         }
     }

@@ -1,10 +1,10 @@
 //! Whether the dynamic loader is free. Its lock is held by a thread that closes a library while the library's own ends run: from
 //! there nothing may wait for a thread that is new, or that needs the loader for the first time.
 
+use crate::thread;
 use kreplay_engine::{Agent, Engine};
 use std::cell::RefCell;
 use std::sync::mpsc;
-use std::thread::Builder;
 use std::time::Duration;
 
 /// How long the loader may be busy before it counts as held by whoever asks.
@@ -18,12 +18,12 @@ pub fn loader_is_free() -> bool {
         static DESTROYED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
     let (tell, told) = mpsc::channel();
-    let asked = Builder::new().name("kreplay-loader".into()).spawn(move || {
+    let asks = move || {
         DESTROYED.with_borrow_mut(|bytes| bytes.push(1));
         // Nobody listens any more when it took too long.
         let _ = tell.send(());
-    });
-    asked.is_ok() && told.recv_timeout(PATIENCE).is_ok()
+    };
+    thread::start("kreplay-loader", Box::new(asks)) && told.recv_timeout(PATIENCE).is_ok()
 }
 
 /// What ends windows may be called as a library is closed, with the loader held, and a replay may need threads that start: what an

@@ -106,7 +106,7 @@ impl Program {
     }
 
     fn attach(&mut self) {
-        match attach(Backend::Hsa) {
+        match attach(Backend::Hsa, |name, work| std::thread::Builder::new().name(name.to_owned()).spawn(work).is_ok()) {
             Ok(Some(session)) => {
                 session.recorder().agent(agent());
                 self.session = Some(session);

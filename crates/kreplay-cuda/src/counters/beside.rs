@@ -1,16 +1,16 @@
 //! Threads beside the program, and work that is owed by them.
 
+use crate::thread::{self, Signals};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Starts a thread of ours: signals are the program's, and calls of the driver are ours. `false`: none can be had.
-pub(crate) fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
-    let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
-        block_signals();
+pub(crate) fn beside(name: &'static str, work: impl FnOnce() + Send + 'static) -> bool {
+    let ours = move || {
         let _depth = crate::agent::Depth::enter();
         work();
-    });
-    thread.is_ok()
+    };
+    thread::start(name, Box::new(ours))
 }
 
 /// Does `work` for each number below `count`: on this thread, and on as many others as there are `helpers` and can be had.
@@ -24,9 +24,9 @@ pub(super) fn side_by_side(helpers: usize, count: usize, work: impl Fn(usize) + 
         }
     };
     std::thread::scope(|scope| {
+        let blocked = Signals::block();
         for _ in 0..helpers.min(count.saturating_sub(1)) {
             let helper = || {
-                block_signals();
                 let _depth = crate::agent::Depth::enter();
                 run();
             };
@@ -34,18 +34,9 @@ pub(super) fn side_by_side(helpers: usize, count: usize, work: impl Fn(usize) + 
                 break;
             }
         }
+        drop(blocked);
         run();
     });
-}
-
-/// Signals are for the program's own threads.
-fn block_signals() {
-    // SAFETY: an all-zero set is a value that `sigfillset` overwrites; the mask is this thread's own.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
-    }
 }
 
 /// How much is still to be delivered.

@@ -6,7 +6,7 @@ use crate::agent::{CudaAgent, Current, Depth};
 use crate::counters::{Conduct, CudaCounters, KnownAvailability, availability, beside, chip_of, is_counted_on};
 use crate::tables::callback::{domain, resource};
 use crate::tables::{Context, Cupti, Driver, Environment, LoadError, find_cupti};
-use kreplay_engine::{Policy, Process, Recorder, WindowMode};
+use kreplay_engine::{ByPlan, Process, Recorder, WindowMode};
 use kreplay_protocol::{Cache, Filters};
 use kreplay_session::{Backend, Session, attach};
 use std::ffi::c_void;
@@ -19,11 +19,6 @@ static SESSION: OnceLock<Arc<Session>> = OnceLock::new();
 
 /// How long another process may hold a GPU's counters before a window declines.
 const LOCK_DEADLINE: Duration = Duration::from_secs(30);
-
-/// As many passes as the plan has.
-struct AsPlanned;
-
-impl Policy for AsPlanned {}
 
 /// Why nothing is profiled in this process.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +38,7 @@ pub fn initialize_injection() -> i32 {
     }
     let _ = std::panic::catch_unwind(|| {
         // Without a session nobody asked for a profile of CUDA, or the reason was told by the handshake.
-        let Ok(Some(session)) = attach(Backend::Cuda) else { return };
+        let Ok(Some(session)) = attach(Backend::Cuda, crate::thread::start) else { return };
         if let Err(error) = start(&session) {
             session.warn("not_started", format!("this process is not profiled: {error}"));
             session.finish();
@@ -66,8 +61,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     // Where nothing is counted CUPTI's profiler is left alone.
     let wanted = !settings.request.names.is_empty();
     settings.window = if records { WindowMode::Auto } else { WindowMode::Kernel };
-    let process =
-        Process::new(settings, session.filter(), Arc::new(AsPlanned), session.recorder() as Arc<dyn Recorder>);
+    let process = Process::new(settings, session.filter(), Arc::new(ByPlan), session.recorder() as Arc<dyn Recorder>);
     let conduct = Conduct {
         flush_cache: session.settings().cache == Cache::Flush,
         fence: session.settings().fence,

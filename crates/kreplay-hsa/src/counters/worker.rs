@@ -42,43 +42,13 @@ impl Worker {
 
 fn spawn() -> Option<Sender<Job>> {
     let (sender, jobs) = channel::<Job>();
-    // The program's signals are for the program's threads.
-    let blocked = Signals::block();
-    let thread = std::thread::Builder::new().name("kreplay-counters".to_owned()).spawn(move || {
+    let work = move || {
         for job in jobs {
             // A panic in one delivery must not take the others with it; it was reported by the panic hook.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
         }
-    });
-    drop(blocked);
-    thread.is_ok().then_some(sender)
-}
-
-/// Blocks all signals on this thread, for threads that it begins, until it is dropped.
-struct Signals {
-    before: libc::sigset_t,
-}
-
-impl Signals {
-    fn block() -> Option<Self> {
-        // SAFETY: plain sets of bits, filled before use; they live on this stack.
-        unsafe {
-            let mut all = std::mem::zeroed::<libc::sigset_t>();
-            let mut before = std::mem::zeroed::<libc::sigset_t>();
-            libc::sigfillset(&raw mut all);
-            let status = libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-            (status == 0).then_some(Self { before })
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // SAFETY: the set that this thread had before.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
-        }
-    }
+    };
+    crate::thread::start("kreplay-counters", Box::new(work)).then_some(sender)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::abi::{
 use crate::agent::{Gpu, HsaAgent, PoolInfo, pools_of};
 use crate::counters::{AqlCounters, Device, Library, SoftGpu};
 use crate::tables::Api;
-use kreplay_engine::{AgentId, Counters, Policy, Process};
+use kreplay_engine::{AgentId, ByPlan, Counters, Process};
 use kreplay_session::Session;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -19,11 +19,6 @@ pub(super) struct Machine {
     pub(super) units: Vec<Unit>,
     pub(super) pools: Vec<PoolInfo>,
 }
-
-/// As many passes as the plan has.
-struct AsPlanned;
-
-impl Policy for AsPlanned {}
 
 impl Machine {
     /// Looks at the machine and makes an engine for each GPU.
@@ -50,8 +45,7 @@ impl Machine {
             );
             return Machine::default();
         };
-        let process =
-            Process::new(session.engine_settings(), session.filter(), Arc::new(AsPlanned), session.recorder());
+        let process = Process::new(session.engine_settings(), session.filter(), Arc::new(ByPlan), session.recorder());
         let mut units = Vec::new();
         for handle in of(DEVICE_GPU) {
             let own = pools_of(&api, handle, true);

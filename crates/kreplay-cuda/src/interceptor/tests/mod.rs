@@ -29,7 +29,7 @@ use crate::tables::foreign_structs::*;
 use crate::tables::{Function, Stream};
 use crate::test_elf::Elf;
 use kreplay_engine::{
-    AgentRecord, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Policy, Reading, Recorder, Request, Settings,
+    AgentRecord, ByPlan, DispatchId, DispatchRecord, Filter, KernelInfo, Outcome, Reading, Recorder, Request, Settings,
     WindowMode, WindowRecord,
 };
 use std::ffi::{CStr, CString, c_void};
@@ -81,9 +81,6 @@ impl Filter for ByName {
         !kernel.name.contains(self.0)
     }
 }
-
-struct AsPlanned;
-impl Policy for AsPlanned {}
 
 /// The parameters of a launch of one block of a warp. The arguments must outlive the call.
 fn one_block(function: Function, stream: Stream, arguments: &mut [*mut c_void]) -> LaunchKernelParams {
@@ -146,7 +143,7 @@ impl Program {
         let log = Arc::new(Log::default());
         let batches = settings.window != WindowMode::Kernel;
         let recorder = Arc::clone(&log) as Arc<dyn Recorder>;
-        let process = Process::new(settings, filter, Arc::new(AsPlanned), recorder);
+        let process = Process::new(settings, filter, Arc::new(ByPlan), recorder);
         let sink = Arc::clone(&log);
         let interceptor = Interceptor::new(
             driver,
