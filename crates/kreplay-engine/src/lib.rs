@@ -122,7 +122,8 @@ pub use policy::{ByPlan, EveryKernel, Filter, PassEnd, Passes, Policy, Services,
 pub use process::Process;
 pub use range::{Chunk, Range};
 pub use record::{
-    AgentRecord, Bytes, ClosingReason, DispatchRecord, Divergence, Outcome, Phases, Recorder, WindowKind, WindowRecord,
+    AgentRecord, Audit, AuditKind, Bytes, ClosingReason, DispatchRecord, Divergence, Outcome, Phases, Recorder,
+    WindowKind, WindowRecord,
 };
 pub use region::{Generation, ModuleVariable, Region, RegionKind, Writers};
 pub use settings::{BatchLimits, Reach, RestoreMode, Settings, ShadowMode, VerifyMode, WindowMode};

@@ -78,6 +78,7 @@ mod tests {
             passes_asked: 3,
             passes_done: 3,
             divergence: Some(Divergence { pass: Some(2), range: Range::new(0x1000, 64), escaped: true, bytes: 64 }),
+            audit: None,
             phases: Phases { capture: Duration::from_micros(12), ..Phases::default() },
             bytes: Bytes { footprint: 4096, ..Bytes::default() },
             write_set: None,

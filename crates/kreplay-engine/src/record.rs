@@ -126,6 +126,24 @@ pub struct Divergence {
     pub bytes: u64,
 }
 
+/// What a full look was compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditKind {
+    /// Whether a trusted shadow was still in step with memory.
+    Shadow,
+    /// Whether the launch's arguments reach all that the kernel wrote.
+    Reach,
+}
+
+/// A full look that a faster mode makes from time to time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// What was audited.
+    pub kind: AuditKind,
+    /// Bytes in chunks that the faster mode would have missed. Not zero ends the faster mode.
+    pub surprise_bytes: u64,
+}
+
 /// A finished dispatch.
 #[derive(Clone, Debug)]
 pub struct DispatchRecord {
@@ -153,6 +171,8 @@ pub struct DispatchRecord {
     pub passes_done: u32,
     /// Whether and where passes differed.
     pub divergence: Option<Divergence>,
+    /// Its window's audit, at the window's first dispatch: that with a surprise where there were two.
+    pub audit: Option<Audit>,
     /// Times, of the window's for a kernel window; zero for a dispatch of a batch window.
     pub phases: Phases,
     /// Bytes, likewise.

@@ -81,9 +81,17 @@ pub(crate) fn dispatch(
         bytes: bytes(&record.bytes),
         phases: phases(&record.phases),
         divergence: record.divergence.as_ref().map(divergence),
-        audit: None,
+        audit: record.audit.map(audit),
         notes: record.notes.iter().take(16).map(|note| bounded_text(note)).collect(),
     }
+}
+
+fn audit(found: engine::Audit) -> protocol::Audit {
+    let kind = match found.kind {
+        engine::AuditKind::Shadow => protocol::AuditKind::Shadow,
+        engine::AuditKind::Reach => protocol::AuditKind::Reach,
+    };
+    protocol::Audit { kind, surprise_bytes: found.surprise_bytes }
 }
 
 pub(crate) fn window(record: &engine::WindowRecord) -> protocol::Window {

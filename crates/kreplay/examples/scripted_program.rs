@@ -139,6 +139,7 @@ impl Program {
             passes_asked: 2,
             passes_done: if replayed { 2 } else { 1 },
             divergence: None,
+            audit: None,
             phases: Default::default(),
             bytes: Default::default(),
             write_set: None,

@@ -65,6 +65,7 @@ impl<A: Agent> Engine<A> {
             passes_asked: asked,
             passes_done: 0,
             divergence: None,
+            audit: None,
             phases,
             bytes: Bytes::default(),
             write_set: None,

@@ -4,8 +4,8 @@ use super::core::{Core, Method};
 use super::look::Differing;
 use crate::engine::Belief;
 use crate::lock::lock;
-use crate::shadow::{Selected, Tracked, WriteSet};
-use crate::{Agent, AgentError, Range, ShadowMode, Towards};
+use crate::shadow::{Selected, Tracked, WriteSet, marked_bytes};
+use crate::{Agent, AgentError, Audit, AuditKind, Range, ShadowMode, Towards};
 
 impl<A: Agent> Core<A> {
     /// Takes the snapshot and waits until it is whole.
@@ -55,10 +55,19 @@ impl<A: Agent> Core<A> {
             }
         }
         let beyond = expected.beyond(&differing.index, &differing.maps);
-        let surprise = differing.index.iter().zip(&beyond).find(|(i, map)| regions[**i].seen && !map.is_clear());
-        if let Some((index, _)) = surprise {
-            let base = regions[*index].range.base;
+        let seen = differing.index.iter().zip(&beyond).filter(|(index, _)| regions[**index].seen);
+        let bytes = seen.clone().map(|(index, map)| marked_bytes(regions[*index].range, map, self.chunk())).sum();
+        let surprise = seen.clone().find(|(_, map)| !map.is_clear()).map(|(index, _)| regions[*index].range.base);
+        self.audited(AuditKind::Shadow, bytes);
+        if let Some(base) = surprise {
             self.distrust(format!("memory at {base:#x} was written between two windows by nobody that was seen"));
+        }
+    }
+
+    /// A full look was taken; so many bytes would have been missed without.
+    pub(super) fn audited(&mut self, kind: AuditKind, surprise_bytes: u64) {
+        if self.audit.is_none_or(|audit| audit.surprise_bytes == 0) {
+            self.audit = Some(Audit { kind, surprise_bytes });
         }
     }
 

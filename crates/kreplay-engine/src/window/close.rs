@@ -91,6 +91,7 @@ impl<A: Agent> Open<A> {
             passes_asked: self.dispatch.asked,
             passes_done: self.passes_done,
             divergence: self.divergence.clone(),
+            audit: self.audit,
             phases: self.phases,
             bytes: self.bytes,
             write_set,

@@ -8,8 +8,8 @@ use crate::shadow::{Footprint, WriteSet};
 use crate::timing::Stopwatch;
 use crate::verify::Outputs;
 use crate::{
-    Agent, Bytes, ClosingReason, DispatchInfo, Divergence, Phases, RestoreMode, ShadowMode, Tier, Towards, WindowId,
-    WindowKind, WindowRecord,
+    Agent, Audit, Bytes, ClosingReason, DispatchInfo, Divergence, Phases, RestoreMode, ShadowMode, Tier, Towards,
+    WindowId, WindowKind, WindowRecord,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +51,7 @@ pub(crate) struct Core<A: Agent> {
     /// Backing may still be in use by work that does not end.
     pub(super) stuck: bool,
     pub(super) divergence: Option<Divergence>,
+    pub(super) audit: Option<Audit>,
     pub(super) notes: Vec<String>,
     pub(super) warnings: Vec<(&'static str, String)>,
     pub(super) phases: Phases,
@@ -96,6 +97,7 @@ impl<A: Agent> Core<A> {
             in_step: false,
             stuck: false,
             divergence: None,
+            audit: None,
             notes: Vec::new(),
             warnings: Vec::new(),
             phases,

@@ -6,7 +6,7 @@ use crate::engine::Looked;
 use crate::lock::lock;
 use crate::shadow::{Tracked, first_marked, marked_bytes};
 use crate::verify::Outputs;
-use crate::{Agent, AgentError, Divergence, KernelInfo, VerifyMode};
+use crate::{Agent, AgentError, AuditKind, Divergence, KernelInfo, VerifyMode};
 
 impl<A: Agent> Core<A> {
     /// Finds what pass 0 wrote.
@@ -38,9 +38,15 @@ impl<A: Agent> Core<A> {
         let missed = |(index, tracked): &(usize, &Tracked)| {
             !bases.contains(&tracked.range.base) && !self.restored.map(*index).is_clear()
         };
-        let Some((_, tracked)) = regions.iter().enumerate().find(missed) else { return };
+        let missed: Vec<(usize, &Tracked)> = regions.iter().enumerate().filter(missed).collect();
+        let bytes_of =
+            |(index, tracked): &(usize, &Tracked)| marked_bytes(tracked.range, self.restored.map(*index), self.chunk());
+        let bytes = missed.iter().map(bytes_of).sum();
+        let first = missed.first().map(|(_, tracked)| tracked.range.base);
+        self.audited(AuditKind::Reach, bytes);
+        let Some(base) = first else { return };
         if lock(&self.engine.reach).turn_off(kernel.key) {
-            let (name, base) = (&kernel.name, tracked.range.base);
+            let name = &kernel.name;
             let message = format!(
                 "{name} wrote memory at {base:#x}, which no argument points to; every region is looked at for it from now on"
             );

@@ -48,6 +48,7 @@ fn dispatch(id: u64, outcome: Outcome) -> DispatchRecord {
         passes_asked: 1,
         passes_done: 1,
         divergence: None,
+        audit: None,
         phases: Default::default(),
         bytes: Default::default(),
         write_set: None,

@@ -63,6 +63,7 @@ impl<A: Agent> Batch<A> {
             passes_asked: self.passes,
             passes_done,
             divergence,
+            audit: self.core.audit.filter(|_| index == 0),
             phases: Phases::default(),
             bytes: Bytes::default(),
             write_set,
