@@ -70,7 +70,8 @@ programming without disabling the first is accepted and changes nothing; and a d
 of them. All are told and discarded, and decodings begin where nothing arrives.
 
 The planner weighs programming against dispatches: sampling's dear switch pays when a window holds many, and one group
-alone always pays. On the software GPU it does so with an H200's prices, since its own ways cost next to nothing.
+alone always pays. The software GPU's own ways cost next to nothing; the planner gives it prices of the
+kind that hardware has, so that its plans use both.
 
 A metric that would divide by zero has no value and is left out.
 

@@ -1,8 +1,8 @@
 //! What a pass costs, by its way of counting.
 //!
-//! The software GPU's ways cost nearly nothing, and no AMD hardware can sample so; the numbers are those of an H200, so that
-//! the planner weighs here as it does there: programming another group for sampling is dear, reading ranges around each
-//! kernel is.
+//! The software GPU's ways cost nearly nothing, and no AMD hardware can sample so. The numbers are fixed ones of the kind that
+//! hardware has, so that plans of the software GPU use both ways: programming another group for sampling is dear, reading
+//! ranges around each kernel is.
 
 use kreplay_engine::Way;
 use std::time::Duration;
