@@ -18,10 +18,9 @@ mod abi;
 mod agent;
 pub mod counters;
 mod interceptor;
-mod load;
 mod tables;
 mod thread;
 
 pub use agent::{HsaAgent, HsaWork};
-pub use load::{on_load, on_unload};
+pub use interceptor::{on_load, on_unload};
 pub use tables::TablesError;

@@ -1,7 +1,7 @@
 //! What the first window begins with, done before there is one: the hardware is programmed.
 
 use super::Guarded;
-use super::count::CudaCounters;
+use super::seam::CudaCounters;
 use kreplay_engine::{CountersError, Plan, Way};
 use std::time::{Duration, Instant};
 

@@ -4,8 +4,8 @@
 //! takes a third to half as long then, and reading the multiprocessors two thirds. Who comes meanwhile costs the values of what was counted so.
 
 use super::alone;
-use super::count::CudaCounters;
 use super::ranges::Ranges;
+use super::seam::CudaCounters;
 use super::ways::Window;
 use crate::agent::{CONTEXTS, CONTEXTS_MADE};
 use std::sync::atomic::Ordering;

@@ -1,13 +1,13 @@
 //! Beginning a pass, each in its way.
 
 use super::Guarded;
-use super::count::CudaCounters;
 use super::gather::Gather;
 use super::plan::Planned;
 use super::planner::Planner;
 use super::ranges::{RangePass, RangeWindow};
 use super::reach::Reach;
 use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
+use super::seam::CudaCounters;
 use super::timing::TimedPass;
 use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
 use std::sync::Arc;

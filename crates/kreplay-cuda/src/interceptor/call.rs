@@ -1,6 +1,6 @@
 //! The parameters of a launch, in all forms.
 
-use super::function::FunctionInfo;
+use super::code::FunctionInfo;
 use super::ids::Form;
 use crate::agent::{Launch, LaunchForm, cooperative_attribute, kept_attributes};
 use crate::tables::callback::CallbackData;

@@ -1,6 +1,6 @@
 //! A context of the program's: its engine, and what came before there was one.
 
-use super::function::Functions;
+use super::code::Functions;
 use super::{AgentCounters, Interceptor, locked};
 use crate::agent::{CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};

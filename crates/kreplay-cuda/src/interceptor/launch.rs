@@ -1,8 +1,8 @@
 //! Launches: what the engine decides about them, and what *enter* leaves for *exit*.
 
 use super::call::{Call, function_of, stream_of, symbol};
+use super::code::FunctionInfo;
 use super::context::{ContextState, Driven};
-use super::function::FunctionInfo;
 use super::ids::Form;
 use super::pending::{LastOf, Pending, pop, push};
 use super::{Interceptor, locked, recent};

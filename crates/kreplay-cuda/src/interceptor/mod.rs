@@ -8,16 +8,17 @@
 //! is being captured anywhere in the process nothing of ours may allocate or wait, so launches decline.
 
 mod ahead;
+mod allocations;
 mod attributes;
 mod call;
 mod callback;
+mod code;
 mod context;
 mod contexts;
 mod copies;
 mod end;
 mod foreign;
 mod forked;
-mod function;
 mod graphics;
 mod graphs;
 mod host_pages;
@@ -26,7 +27,6 @@ mod ids;
 mod launch;
 mod live;
 mod mappings;
-mod memory;
 mod newer;
 mod operations;
 mod pending;

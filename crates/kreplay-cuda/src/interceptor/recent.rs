@@ -1,8 +1,8 @@
 //! What a thread launched lately, so that a launch that is not selected takes no lock and shares no count with other threads
 //! but those of the engine.
 
+use super::code::FunctionInfo;
 use super::context::ContextState;
-use super::function::FunctionInfo;
 use crate::tables::{Context, Function};
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -3,12 +3,12 @@
 //! The suite runs in a process of its own, a second run of this test program: other tests here stand in for ROCr, and
 //! cannot share a process with it.
 
-use super::backend::{Gpu, HsaAgent};
 use super::kernels::{self, Kernel as Loaded};
 use super::pools::pools_of;
-use super::program::{Pause, QueueWork};
+use super::program::{Backoff, QueueWork};
 use super::ring::Ring;
 use super::work::{Again, HsaWork};
+use super::{Gpu, HsaAgent};
 use crate::abi::{
     AGENT_INFO_COMPUTE_UNITS, AGENT_INFO_DEVICE, AgentHandle, DEVICE_GPU, Dispatch, Executable, Status, TYPE_DISPATCH,
     ordered,
@@ -139,9 +139,9 @@ struct SoftRig {
 
 impl SoftRig {
     fn wait(&self) {
-        let (mut pause, deadline) = (Pause::default(), soon());
+        let (mut backoff, deadline) = (Backoff::default(), soon());
         while !self.pending.is_idle() {
-            pause.until(deadline, "the program's launches").expect("the program's launches end");
+            backoff.until(deadline, "the program's launches").expect("the program's launches end");
         }
     }
 

@@ -3,55 +3,69 @@
 use super::error::check;
 use super::kernels::{Kernel, Kernels};
 use super::pools::PoolInfo;
+use super::results::Awaited;
 use super::ring::{Ring, queue_failed};
 use super::scratch::{Buffer, Scratch};
-use super::signals::{Signals, wait};
+use super::signals::Signals;
 use crate::abi::{AgentHandle, Dispatch, Packet, Signal, TYPE_DISPATCH, Ticks, ordered, ticks};
 use crate::tables::Api;
 use kreplay_engine::AgentError;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 /// How long a full queue may stay full.
 const PUSH: Duration = Duration::from_secs(60);
 
-/// What an answer will be made of.
-#[derive(Debug)]
-pub(super) enum Shape {
-    /// Words of bits: chunks of each pair, in order.
-    Chunks(Vec<u64>),
-    /// So many hashes.
-    Hashes(usize),
-}
-
-/// An answer that the device has not given yet.
-#[derive(Debug)]
-pub(super) struct Awaited {
-    pub(super) signal: Signal,
-    pub(super) serial: u64,
-    pub(super) results: Buffer,
-    pub(super) shape: Shape,
-}
-
 /// See the module. Used under the agent's lock.
 pub(super) struct Own {
-    api: Api,
+    pub(super) api: Api,
     agent: AgentHandle,
-    ring: Option<Ring>,
-    signals: Signals,
+    pub(super) ring: Option<Ring>,
+    pub(super) signals: Signals,
     scratch: Scratch,
     kernels: Option<Kernels>,
-    awaited: BTreeMap<u64, Awaited>,
-    tickets: u64,
+    pub(super) awaited: BTreeMap<u64, Awaited>,
+    pub(super) tickets: u64,
     /// Packets submitted, counted; and how many are known to be over.
-    serial: u64,
-    done: u64,
+    pub(super) serial: u64,
+    pub(super) done: u64,
     /// A deadline has passed: what is on the queue now is ended by the next [`Own::settle`].
-    overdue: bool,
+    pub(super) overdue: bool,
     /// Signals that a packet still on the queue may lower, and nobody waits for any more.
-    stranded: Vec<Signal>,
+    pub(super) stranded: Vec<Signal>,
     /// Queues on which a launch of the program's own still runs, and the signal that it will lower.
     occupied: Vec<(Ring, Signal)>,
+}
+
+/// The agent's own queue and what belongs to it, locked.
+pub(super) struct OwnGuard<'a>(MutexGuard<'a, Option<Own>>);
+
+impl<'a> OwnGuard<'a> {
+    /// Of a queue that was made.
+    pub(super) fn new(own: MutexGuard<'a, Option<Own>>) -> Self {
+        Self(own)
+    }
+}
+
+impl Deref for OwnGuard<'_> {
+    type Target = Own;
+    fn deref(&self) -> &Own {
+        match &*self.0 {
+            Some(own) => own,
+            None => unreachable!("a guard is made only after the queue"),
+        }
+    }
+}
+
+impl DerefMut for OwnGuard<'_> {
+    fn deref_mut(&mut self) -> &mut Own {
+        match &mut *self.0 {
+            Some(own) => own,
+            None => unreachable!("a guard is made only after the queue"),
+        }
+    }
 }
 
 impl Own {
@@ -103,14 +117,14 @@ impl Own {
 
     /// If the queue went into error: it is destroyed, whatever was on it is given up, and the error is told once. The
     /// next submission goes to a new queue.
-    fn notice_fault(&mut self) -> Result<(), AgentError> {
+    pub(super) fn notice_fault(&mut self) -> Result<(), AgentError> {
         let Some(status) = self.ring.as_ref().and_then(Ring::fault) else { return Ok(()) };
         self.end_queue();
         Err(queue_failed(status))
     }
 
     /// Destroys the queue: what runs on it is ended, what waits on it is given up. The next submission goes to a new one.
-    fn end_queue(&mut self) {
+    pub(super) fn end_queue(&mut self) {
         if let Some(ring) = self.ring.take() {
             ring.destroy();
         }
@@ -125,7 +139,7 @@ impl Own {
         self.reached(self.serial);
     }
 
-    fn reached(&mut self, serial: u64) {
+    pub(super) fn reached(&mut self, serial: u64) {
         self.done = self.done.max(serial);
         self.scratch.reclaim(self.done);
     }
@@ -179,86 +193,6 @@ impl Own {
     /// A signal of value 1 for a packet that follows.
     pub(super) fn signal(&mut self) -> Result<Signal, AgentError> {
         self.signals.acquire()
-    }
-
-    /// Notes that the answer to the packet just submitted is awaited.
-    pub(super) fn await_answer(&mut self, signal: Signal, results: Buffer, shape: Shape) -> u64 {
-        self.tickets += 1;
-        self.awaited.insert(self.tickets, Awaited { signal, serial: self.serial, results, shape });
-        self.tickets
-    }
-
-    /// Waits for an answer and hands over its results.
-    pub(super) fn answer<T>(
-        &mut self,
-        ticket: u64,
-        deadline: Instant,
-        make: impl FnOnce(&Buffer, &Shape) -> T,
-    ) -> Result<T, AgentError> {
-        self.notice_fault()?;
-        let Some((signal, serial)) = self.awaited.get(&ticket).map(|awaited| (awaited.signal, awaited.serial)) else {
-            return Err(AgentError::Failed { call: "answer", status: "there is no such question".into() });
-        };
-        self.wait_for(signal, deadline, "a comparison")?;
-        self.reached(serial);
-        let Some(awaited) = self.awaited.remove(&ticket) else {
-            return Err(AgentError::Failed { call: "answer", status: "the question was given up".into() });
-        };
-        let answer = make(&awaited.results, &awaited.shape);
-        self.retire(awaited.results);
-        self.signals.release(awaited.signal);
-        Ok(answer)
-    }
-
-    /// Waits for a signal of a packet on the queue.
-    pub(super) fn wait_for(&mut self, signal: Signal, deadline: Instant, what: &'static str) -> Result<(), AgentError> {
-        let ring = self.ring.as_ref();
-        let fault = || ring.and_then(Ring::fault).map(|status| Err(queue_failed(status)));
-        let waited = wait(&self.api, signal, deadline, what, fault, ());
-        if let Err(error) = &waited {
-            self.overdue = matches!(error, AgentError::Deadline { .. });
-            self.notice_fault()?;
-        }
-        waited
-    }
-
-    /// Waits until everything on the queue is over. When a deadline has passed before, it is ended instead: it is the
-    /// engine's own work, a pass or a comparison, and nothing of it may run on beside the program.
-    pub(super) fn settle(&mut self, deadline: Instant) -> Result<(), AgentError> {
-        self.notice_fault()?;
-        if self.overdue {
-            self.end_queue();
-            return Ok(());
-        }
-        self.wait_idle(deadline)?;
-        for (_, awaited) in std::mem::take(&mut self.awaited) {
-            self.retire(awaited.results);
-            self.signals.release(awaited.signal);
-        }
-        Ok(())
-    }
-
-    /// As [`Own::wait_idle`], for somebody who has no part in what is waited for: when it takes too long nothing of it is
-    /// ended by that.
-    pub(super) fn watch_idle(&mut self, deadline: Instant) -> Result<(), AgentError> {
-        let overdue = self.overdue;
-        let waited = self.wait_idle(deadline);
-        self.overdue = overdue;
-        waited
-    }
-
-    /// Waits until everything on the queue is over; answers that are awaited stay so.
-    fn wait_idle(&mut self, deadline: Instant) -> Result<(), AgentError> {
-        self.notice_fault()?;
-        if self.done != self.serial {
-            let signal = self.signals.acquire()?;
-            self.push(&[Packet::barrier(signal)])?;
-            let serial = self.serial;
-            self.wait_for(signal, deadline, "its own work").inspect_err(|_| self.stranded.push(signal))?;
-            self.signals.release(signal);
-            self.reached(serial);
-        }
-        Ok(())
     }
 
     /// Runs one packet, the program's own launch, with a signal of ours, waits for it, and tells when it ran. When it is

@@ -109,14 +109,14 @@ impl ProgramWork {
     /// Waits until nothing of the program is left on the agent.
     pub(crate) fn drain(&self, deadline: Instant) -> Result<(), AgentError> {
         let queues: Vec<_> = self.lock().values().cloned().collect();
-        let mut pause = Pause::default();
+        let mut backoff = Backoff::default();
         for queue in queues {
             while !queue.is_idle() {
-                pause.until(deadline, "the program's queues")?;
+                backoff.until(deadline, "the program's queues")?;
             }
         }
         while self.copies.load(Ordering::Acquire) > 0 {
-            pause.until(deadline, "the program's copies")?;
+            backoff.until(deadline, "the program's copies")?;
         }
         Ok(())
     }
@@ -128,12 +128,12 @@ impl ProgramWork {
 
 /// Waiting between two looks: first yields, then sleeps that double.
 #[derive(Debug, Default)]
-pub(crate) struct Pause {
+pub(crate) struct Backoff {
     looks: u32,
     sleep: Duration,
 }
 
-impl Pause {
+impl Backoff {
     /// Waits a little.
     ///
     /// # Errors

@@ -19,7 +19,6 @@
 //! Whether values are simulated is a property of the agent, not of the catalogue; the catalogue only knows which
 //! counters the software GPU offers ([`Catalogue::of`] with `simulated`).
 
-mod agent;
 mod catalogue;
 mod decode;
 mod expression;
@@ -30,10 +29,10 @@ mod planner;
 mod profile;
 mod queue;
 mod sampling;
+mod seam;
 mod window;
 mod worker;
 
-pub use agent::{AqlCounters, Warn};
 pub use catalogue::{Block, Catalogue, Counter, DERIVED, Metric, Set};
 pub use decode::Device;
 pub use expression::{Evaluation, Expression, ExpressionError};
@@ -41,6 +40,7 @@ pub use library::Library;
 pub use planner::pack;
 pub use queue::{PacketQueue, SharedBuffer};
 pub use sampling::{SampleSource, Samples, SoftGpu};
+pub use seam::{AqlCounters, Warn};
 
 #[cfg(test)]
-mod agent_tests;
+mod seam_tests;

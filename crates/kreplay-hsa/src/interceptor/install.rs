@@ -2,7 +2,7 @@
 
 use super::{
     allocations, code, code_objects, copies, counted_queues, exports, foreign, host_access, images, in_flight,
-    other_copies, queues, virtual_memory,
+    mappings, other_copies, queues,
 };
 use crate::tables::{RawTables, slots};
 
@@ -44,10 +44,10 @@ hooks! {
     interop_map <- foreign::interop_map;
     interop_unmap <- foreign::interop_unmap;
     svm_set <- foreign::svm_set;
-    vmem_handle_create <- virtual_memory::vmem_handle_create;
-    vmem_map <- virtual_memory::vmem_map;
-    vmem_unmap <- virtual_memory::vmem_unmap;
-    vmem_set_access <- virtual_memory::vmem_set_access;
+    vmem_handle_create <- mappings::vmem_handle_create;
+    vmem_map <- mappings::vmem_map;
+    vmem_unmap <- mappings::vmem_unmap;
+    vmem_set_access <- mappings::vmem_set_access;
     image_import <- images::image_import;
     image_export <- images::image_export;
     image_copy <- images::image_copy;

@@ -1,8 +1,9 @@
 //! Stands between the program and the runtime: sees queues, packets, allocations, code objects and copies.
 //!
 //! ```text
+//!   OnLoad ────────────────────────────▶ start       the tables, the session, who is replaced
 //!   program ── hsa_queue_create ────────▶ queues      an intercept queue instead, with a record of its own
-//!           ── doorbell ────────────────▶ submission  one handler on the submitting thread: window, or passed on
+//!           ── doorbell ────────────────▶ launch      one handler on the submitting thread: window, or passed on
 //!           ── allocations, frees ──────▶ allocations what is a region, of which kind, on which agent
 //!           ── exports ─────────────────▶ exports     memory that others may write from now on
 //!           ── code objects ────────────▶ code_objects  which arguments of kernels are pointers
@@ -41,22 +42,22 @@ mod host_pages;
 mod images;
 mod in_flight;
 mod install;
+mod launch;
 mod lending;
 mod live;
 mod machine;
 mod managed;
+mod mappings;
 mod metadata;
 mod other_copies;
 mod queues;
 mod recording;
+mod start;
 mod state;
-mod submission;
 mod unit;
-mod virtual_memory;
 
-pub(crate) use forked::tell_children;
-pub(crate) use guard::guard;
 #[cfg(test)]
 pub(crate) use install::HOOKED;
-pub(crate) use install::install;
-pub(crate) use state::{Backend, backend, put};
+pub use start::{on_load, on_unload};
+
+use guard::guard;

@@ -1,9 +1,9 @@
 //! Queues of the program: each becomes an intercept queue with a record.
 
 use super::state::{Backend, backend};
-use super::{guard, submission};
+use super::{guard, launch};
 use crate::abi::{AgentHandle, QUEUE_COOPERATIVE, Queue, Status};
-use crate::agent::{Pause, ProgramWork, QueueWork};
+use crate::agent::{Backoff, ProgramWork, QueueWork};
 use crate::tables::QueueError;
 use kreplay_engine::ClosingReason;
 use std::collections::BTreeMap;
@@ -147,8 +147,7 @@ pub(super) unsafe fn create(
             record.handle.store(handle, Ordering::Release);
             record.packets.store(packets, Ordering::Release);
             // SAFETY: a live intercept queue; the record outlives it.
-            let registered =
-                unsafe { (backend.api.intercept_register)(handle, submission::packets_submitted, own_data) };
+            let registered = unsafe { (backend.api.intercept_register)(handle, launch::packets_submitted, own_data) };
             if !registered.is_ok() {
                 backend.session.warn(
                     "intercept_register",
@@ -215,9 +214,9 @@ impl Backend {
     fn queue_goes(&self, queue: &ProgramQueue) {
         let unit = &self.units()[queue.unit];
         let (engine, deadline) = (&unit.engine, Instant::now() + BRIEF);
-        let mut pause = Pause::default();
+        let mut backoff = Backoff::default();
         while engine.is_recording() && !queue.work.is_idle() {
-            if pause.until(deadline, "a queue that is destroyed").is_err() {
+            if backoff.until(deadline, "a queue that is destroyed").is_err() {
                 return engine.give_up_recording("a queue was destroyed that had work left");
             }
         }

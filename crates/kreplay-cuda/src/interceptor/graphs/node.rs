@@ -1,8 +1,8 @@
 //! What a node does, in a form that can be done again.
 
 use super::super::call::Call;
+use super::super::code::FunctionInfo;
 use super::super::copies::{Copied, Place, Ranges, copies, sets};
-use super::super::function::FunctionInfo;
 use crate::agent::{CudaWork, Launch};
 use crate::tables::driver_structs::{LaunchAttribute, attribute};
 use crate::tables::graph_structs::{CopyNodeParams, KernelNodeParams, SetNodeParams};

@@ -102,7 +102,7 @@ impl Sampling {
             ground.idle()?;
             self.start(pass, ground)?;
         }
-        let Some(fences) = &mut pass.fences else { return Err(super::super::agent::no_pass()) };
+        let Some(fences) = &mut pass.fences else { return Err(super::super::seam::no_pass()) };
         fences.before(ground, |_| None)?;
         pass.current.dispatches.push(index);
         Ok(())
@@ -114,7 +114,7 @@ impl Sampling {
         pass: &mut SampledPass,
         ground: &mut impl Ground<Error = CountersError>,
     ) -> Result<(), CountersError> {
-        let Some(fences) = &mut pass.fences else { return Err(super::super::agent::no_pass()) };
+        let Some(fences) = &mut pass.fences else { return Err(super::super::seam::no_pass()) };
         let took = fences.after(ground, |_| None)?;
         pass.longest = pass.longest.max(took);
         self.source.read(&mut pass.current.samples)

@@ -11,7 +11,7 @@ use super::queues::ProgramQueue;
 use super::state::{Backend, backend};
 use super::unit::Unit;
 use crate::abi::{Dispatch, Packet, Signal, TYPE_BARRIER_AND, TYPE_BARRIER_OR, TYPE_DISPATCH, ordered, set_ticks};
-use crate::agent::{HsaAgent, HsaWork, Pause};
+use crate::agent::{Backoff, HsaAgent, HsaWork};
 use crate::tables::PacketWriter;
 use kreplay_engine::{
     AgentError, Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Member, Operation, Range,
@@ -270,10 +270,10 @@ impl Submission<'_> {
     fn leave_room(&self) {
         let most = (i64::from(self.queue.packets()) / 2 - MARGIN).max(1);
         let deadline = Instant::now() + self.backend.drain_deadline;
-        let mut pause = Pause::default();
+        let mut backoff = Backoff::default();
         // SAFETY: as in `pass_on`.
         while unsafe { (self.backend.api.signal_load)(self.queue.work.pending) } > most {
-            if pause.until(deadline, "room in a queue").is_err() {
+            if backoff.until(deadline, "room in a queue").is_err() {
                 break;
             }
         }

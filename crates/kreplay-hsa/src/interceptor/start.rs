@@ -1,6 +1,9 @@
 //! What the injected library's entry points do.
 
-use crate::interceptor::{Backend, backend, guard, install, put, tell_children};
+use super::forked::tell_children;
+use super::guard;
+use super::install::install;
+use super::state::{Backend, backend, put};
 use crate::tables::{Api, open};
 use kreplay_session::{Session, attach};
 use std::ffi::c_void;

@@ -1,4 +1,4 @@
-//! Launches on the agent's stream: its own kernels, and recorded work.
+//! The agent as the engine sees it, and launches on its stream: its own kernels, and recorded work.
 
 use super::{CudaAgent, CudaWork, locked};
 use crate::kernels::BLOCK;
