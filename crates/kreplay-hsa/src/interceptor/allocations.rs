@@ -15,13 +15,11 @@
 //! graphs, profiling) into memory with the executable flag and changes them behind everybody's back; restoring them would
 //! harm it.
 
-use super::guard;
-use super::held_frees::{self, Held};
 use super::live::Allocation;
-use super::state::{Backend, backend};
-use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo, Pool, Region as RegionHandle, Status};
+use super::state::Backend;
+use crate::abi::{ALLOCATION_EXECUTABLE, AgentHandle, POINTER_HSA, PointerInfo};
 use crate::agent::PoolInfo;
-use kreplay_engine::{ClosingReason, Range, Region, RegionKind, Retired, Writers};
+use kreplay_engine::{Range, Region, RegionKind, Retired, Writers};
 use kreplay_session::{loader_is_free, spare_the_loader};
 use std::ffi::c_void;
 
@@ -147,7 +145,7 @@ impl Backend {
         }
     }
 
-    fn allocated(&self, pool: u64, flags: u32, address: *mut *mut c_void, bytes: usize) {
+    pub(super) fn allocated(&self, pool: u64, flags: u32, address: *mut *mut c_void, bytes: usize) {
         // SAFETY: the call that filled it succeeded.
         let base = unsafe { *address } as u64;
         if let Some(pool) = self.pool(pool).filter(|_| base != 0) {
@@ -172,181 +170,4 @@ impl Backend {
             });
         }
     }
-
-    /// The GPUs among these agents, one bit each.
-    pub(super) fn bits(&self, agents: &[AgentHandle]) -> u64 {
-        let units = self.units().iter().take(64).enumerate();
-        units.filter(|(_, unit)| agents.contains(&unit.handle())).fold(0, |bits, (index, _)| bits | 1 << index)
-    }
-
-    /// GPUs are about to lose access to an allocation; recorded launches of theirs may reach it by a pointer in memory.
-    pub(super) fn access_goes(&self, address: u64, stays: impl Fn(usize) -> bool) {
-        let Some(known) = self.allocations.around(address) else { return };
-        for (index, unit) in self.units().iter().take(64).enumerate() {
-            if known.access >> index & 1 == 1 && known.owner != Some(index) && !stays(index) {
-                self.end_recording(unit, ClosingReason::Unrecordable);
-            }
-        }
-    }
-
-    /// A mapping is of another kind on its own GPU from now on, unless others may write it.
-    pub(super) fn becomes(&self, allocation: &Allocation, kind: RegionKind) {
-        let _change = self.allocations.changing();
-        match self.allocations.lock().get_mut(&allocation.range.base) {
-            Some(live) if live.kind != RegionKind::Imported => live.kind = kind.clone(),
-            _ => return,
-        }
-        if let Some(owner) = allocation.owner {
-            let Allocation { range, writers, .. } = *allocation;
-            self.units()[owner].engine.region_changed(Region { range, kind, writers });
-        }
-    }
-
-    /// These GPUs, and no others, were given access to host memory.
-    fn accessible(&self, address: u64, access: u64) {
-        let mut live = self.allocations.lock();
-        if let Some((_, allocation)) = live.range_mut(..=address).next_back()
-            && allocation.range.contains(address)
-        {
-            allocation.access = access;
-        }
-    }
-
-    /// Other GPUs can write this allocation from now on.
-    pub(super) fn shared(&self, base: u64, with: impl Fn(usize) -> bool) {
-        let _change = self.allocations.changing();
-        let Some(allocation) = self.allocations.around(base) else { return };
-        let Some(owner) = allocation.owner else { return };
-        let others: Vec<usize> = (0..self.units().len()).filter(|index| *index != owner && with(*index)).collect();
-        for index in &others {
-            self.units()[*index].engine.region_changed(Region {
-                range: allocation.range,
-                kind: RegionKind::Imported,
-                writers: Writers::Others,
-            });
-        }
-        if allocation.writers == Writers::Seen && !others.is_empty() {
-            if let Some(live) = self.allocations.lock().get_mut(&allocation.range.base) {
-                live.writers = Writers::Others;
-            }
-            self.units()[owner].engine.region_changed(Region {
-                range: allocation.range,
-                kind: allocation.kind,
-                writers: Writers::Others,
-            });
-        }
-    }
-}
-
-/// Frees what `free` frees; its region is retired before and put back when it fails.
-pub(super) fn freeing(backend: &Backend, address: *mut c_void, free: impl FnOnce() -> Status) -> Status {
-    let leaving = if backend.is_on() { guard("a free", || backend.leaving(address as u64), || None) } else { None };
-    let status = free();
-    if let Some(leaving) = leaving {
-        guard("a free", || backend.left(leaving, status.is_ok()), || ());
-    }
-    status
-}
-
-/// `hsa_amd_memory_pool_allocate`.
-pub(super) unsafe extern "C" fn pool_allocate(
-    pool: Pool,
-    bytes: usize,
-    flags: u32,
-    address: *mut *mut c_void,
-) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    // SAFETY: the program's own arguments.
-    let mut status = unsafe { (backend.api.pool_allocate)(pool, bytes, flags, address) };
-    if backend.is_on() {
-        if !status.is_ok() && guard("an allocation", || make_room(backend, pool), || false) {
-            // SAFETY: as above.
-            status = unsafe { (backend.api.pool_allocate)(pool, bytes, flags, address) };
-        }
-        if status.is_ok() {
-            guard("an allocation", || backend.allocated(pool.handle, flags, address, bytes), || ());
-        }
-    }
-    status
-}
-
-/// An allocation failed: gives back what the engine holds idle, and what the program has freed within an open window.
-/// Whether that was anything.
-fn make_room(backend: &Backend, pool: Pool) -> bool {
-    let Some(pool) = backend.pool(pool.handle) else { return false };
-    let Some(unit) = backend.unit(pool.owner) else { return false };
-    let held = !backend.allocations.held().is_empty();
-    if held {
-        unit.engine.close_window_for(ClosingReason::Memory);
-    }
-    unit.engine.release_idle() != 0 || held
-}
-
-/// `hsa_amd_memory_pool_free`.
-pub(super) unsafe extern "C" fn pool_free(address: *mut c_void) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    if backend.is_on() {
-        match guard("a free", || held_frees::hold_back(backend, address as u64), || Held::Not) {
-            Held::Now => return Status::SUCCESS,
-            Held::Before => return Status::INVALID_ALLOCATION,
-            Held::Not => {}
-        }
-    }
-    // SAFETY: the program's own argument.
-    freeing(backend, address, || unsafe { (backend.api.pool_free)(address) })
-}
-
-/// `hsa_memory_allocate`. A region's handle is its pool's.
-pub(super) unsafe extern "C" fn memory_allocate(
-    region: RegionHandle,
-    bytes: usize,
-    address: *mut *mut c_void,
-) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    // SAFETY: the program's own arguments.
-    let status = unsafe { (backend.api.memory_allocate)(region, bytes, address) };
-    if status.is_ok() && backend.is_on() {
-        guard("an allocation", || backend.allocated(region.handle, 0, address, bytes), || ());
-    }
-    status
-}
-
-/// `hsa_memory_free`.
-pub(super) unsafe extern "C" fn memory_free(address: *mut c_void) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    // SAFETY: the program's own argument.
-    freeing(backend, address, || unsafe { (backend.api.memory_free)(address) })
-}
-
-/// `hsa_amd_agents_allow_access`.
-pub(super) unsafe extern "C" fn allow_access(
-    count: u32,
-    agents: *const AgentHandle,
-    flags: *const u32,
-    address: *const c_void,
-) -> Status {
-    let Some(backend) = backend() else { return Status::ERROR };
-    if backend.is_on() && !agents.is_null() {
-        let ours = || {
-            // SAFETY: the program hands that many agents to the runtime.
-            let allowed = unsafe { std::slice::from_raw_parts(agents, count as usize) };
-            let bits = backend.bits(allowed);
-            backend.access_goes(address as u64, |index| bits >> index & 1 == 1);
-        };
-        guard("hsa_amd_agents_allow_access", ours, || ());
-    }
-    // SAFETY: the program's own arguments.
-    let status = unsafe { (backend.api.allow_access)(count, agents, flags, address) };
-    if status.is_ok() && backend.is_on() && !agents.is_null() {
-        let ours = || {
-            // SAFETY: the call that got the same list succeeded.
-            let allowed = unsafe { std::slice::from_raw_parts(agents, count as usize) };
-            backend.accessible(address as u64, backend.bits(allowed));
-            backend.shared(address as u64, |index| {
-                backend.units().get(index).is_some_and(|unit| allowed.contains(&unit.handle()))
-            });
-        };
-        guard("hsa_amd_agents_allow_access", ours, || ());
-    }
-    status
 }

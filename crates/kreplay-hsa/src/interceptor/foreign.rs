@@ -1,6 +1,6 @@
 //! Memory that the runtime's pools do not own: locked host memory, memory of other processes and interfaces, managed ranges.
 
-use super::allocations::freeing;
+use super::allocation_hooks::freeing;
 use super::guard;
 use super::state::{Backend, backend};
 use crate::abi::{AgentHandle, Pool, Status};

@@ -1,6 +1,6 @@
 //! Frees that wait for the end of a batch window.
 
-use super::allocations::freeing;
+use super::allocation_hooks::freeing;
 use super::state::Backend;
 use std::ffi::c_void;
 

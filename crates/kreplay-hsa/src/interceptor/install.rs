@@ -1,8 +1,8 @@
 //! Puts our functions into the runtime's tables.
 
 use super::{
-    allocations, code, code_objects, copies, counted_queues, exports, foreign, host_access, images, in_flight,
-    mappings, other_copies, queues,
+    access, allocation_hooks, code, code_objects, copies, counted_queues, exports, foreign, host_access, images,
+    in_flight, mappings, other_copies, queues,
 };
 use crate::tables::{RawTables, slots};
 
@@ -25,11 +25,11 @@ macro_rules! hooks {
 }
 
 hooks! {
-    pool_allocate <- allocations::pool_allocate;
-    pool_free <- allocations::pool_free;
-    memory_allocate <- allocations::memory_allocate;
-    memory_free <- allocations::memory_free;
-    allow_access <- allocations::allow_access;
+    pool_allocate <- allocation_hooks::pool_allocate;
+    pool_free <- allocation_hooks::pool_free;
+    memory_allocate <- allocation_hooks::memory_allocate;
+    memory_free <- allocation_hooks::memory_free;
+    allow_access <- access::allow_access;
     agent_pool_get_info <- host_access::agent_pool_get_info;
     memory_lock <- foreign::memory_lock;
     lock_to_pool <- foreign::lock_to_pool;

@@ -3,7 +3,7 @@
 //! Nobody can reach a mapping before access is given, and its owner may lose it again: it is captured only while its own GPU may read
 //! and write it. Memory whose handle was exported or imported is others' wherever it is mapped.
 
-use super::allocations::freeing;
+use super::allocation_hooks::freeing;
 use super::guard;
 use super::live::Allocation;
 use super::state::{Backend, backend};

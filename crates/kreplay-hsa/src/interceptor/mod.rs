@@ -26,6 +26,8 @@
 //! In a batch window the program's packets and copies go on as they are and are recorded; [`mod@recording`] tells which
 //! copies can be done again. Its replays run on the agent's own queue, in the order of submission.
 
+mod access;
+mod allocation_hooks;
 mod allocations;
 mod code;
 mod code_objects;
