@@ -4,7 +4,7 @@ use super::host::Host;
 use super::plan::EVENT_TIME;
 use super::sets::{SETS, find};
 use crate::tables::{Cupti, CuptiError};
-use kreplay_engine::PlanError;
+use kreplay_engine::{PlanError, near_names};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn check(host: &Host<&Cupti>, known: &HashSet<&str>, bases: &[Arc<str>], name: &
         let mut candidates: Vec<&str> = bases.iter().map(|base| &**base).collect();
         candidates.extend(SETS.iter().map(|set| set.name));
         let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-        return Err(PlanError::Unknown { name: name.to_owned(), near: nearest(stem, &candidates) });
+        return Err(PlanError::Unknown { name: name.to_owned(), near: near_names(stem, candidates.into_iter()) });
     };
     let endings = host.endings(base);
     let ending = &name[base.len()..];
@@ -67,48 +67,13 @@ fn check(host: &Host<&Cupti>, known: &HashSet<&str>, bases: &[Arc<str>], name: &
         return Ok(name.into());
     }
     let all: Vec<&str> = endings.iter().map(|ending| &**ending).collect();
-    let near =
-        if ending.is_empty() { all.into_iter().take(NEAR).map(str::to_owned).collect() } else { nearest(ending, &all) };
+    let near = if ending.is_empty() {
+        all.into_iter().take(NEAR).map(str::to_owned).collect()
+    } else {
+        near_names(ending, all.into_iter())
+    };
     Err(PlanError::Unknown {
         name: name.to_owned(),
         near: near.into_iter().map(|ending| format!("{base}{ending}")).collect(),
     })
-}
-
-/// The candidates that take the fewest changes of a letter, nearest first.
-fn nearest(name: &str, candidates: &[&str]) -> Vec<String> {
-    let mut scored: Vec<(usize, &str)> =
-        candidates.iter().map(|candidate| (distance(name, candidate), *candidate)).collect();
-    scored.sort();
-    let bound = name.len() / 2 + 1;
-    scored.into_iter().filter(|(score, _)| *score <= bound).take(NEAR).map(|(_, name)| name.to_owned()).collect()
-}
-
-/// The edit distance of two ASCII texts.
-fn distance(a: &str, b: &str) -> usize {
-    let b = b.as_bytes();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = cost;
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_are_those_with_the_fewest_changes() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        let near = nearest("dram__byte_read", &["dram__bytes_read", "dram__bytes_write", "gpc__cycles_elapsed"]);
-        assert_eq!(near[0], "dram__bytes_read");
-        assert!(!near.contains(&"gpc__cycles_elapsed".to_owned()));
-    }
 }

@@ -24,7 +24,6 @@ mod decode;
 mod expression;
 mod ffi;
 mod library;
-mod near;
 mod planner;
 mod profile;
 mod queue;

@@ -9,10 +9,10 @@ mod soft;
 mod system;
 
 use super::expression::Expression;
-use super::near::near;
+
 use super::planner::pack;
 use super::sampling::prices;
-use kreplay_engine::{CounterInfo, Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
+use kreplay_engine::{CounterInfo, Plan, PlanError, PlannedCounter, PlannedPass, Request, Way, near_names};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -250,7 +250,7 @@ impl Catalogue {
                 } else if let Some(counter) = self.counter(member) {
                     vec![*counter]
                 } else {
-                    return Err(PlanError::Unknown { name: name.clone(), near: near(name, self.names()) });
+                    return Err(PlanError::Unknown { name: name.clone(), near: near_names(name, self.names()) });
                 };
                 for counter in needed {
                     if !counters.contains(&counter) {

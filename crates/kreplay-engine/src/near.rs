@@ -1,10 +1,10 @@
-//! Names like a mistyped one.
+//! Names like a mistyped one, for [`PlanError::Unknown`](crate::PlanError::Unknown).
 
 /// How many names are worth telling.
-const AT_MOST: usize = 3;
+const AT_MOST: usize = 4;
 
 /// The names nearest to `name`, best first: those that differ only in case, then by edits, then those that hold it.
-pub(super) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn near_names<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = name.to_ascii_uppercase();
     let tolerated = (wanted.len() / 3).clamp(2, 6);
     let mut found: Vec<(usize, &str)> = names
@@ -54,9 +54,9 @@ mod tests {
     #[test]
     fn the_nearest_come_first() {
         let names = ["SQ_WAVES", "SQ_WAVE_CYCLES", "TCC_HIT", "SQ_INSTS_VALU", "GRBM_COUNT"];
-        assert_eq!(near("sq_waves", names.into_iter())[0], "SQ_WAVES");
-        assert_eq!(near("SQ_WAVS", names.into_iter())[0], "SQ_WAVES");
-        assert_eq!(near("VALU", names.into_iter()), ["SQ_INSTS_VALU"]);
-        assert!(near("nothing_like_it_at_all", names.into_iter()).is_empty());
+        assert_eq!(near_names("sq_waves", names.into_iter())[0], "SQ_WAVES");
+        assert_eq!(near_names("SQ_WAVS", names.into_iter())[0], "SQ_WAVES");
+        assert_eq!(near_names("VALU", names.into_iter()), ["SQ_INSTS_VALU"]);
+        assert!(near_names("nothing_like_it_at_all", names.into_iter()).is_empty());
     }
 }
