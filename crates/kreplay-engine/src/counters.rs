@@ -1,8 +1,8 @@
 //! What the engine asks of an agent's counters.
 //!
-//! There are two ways of counting. *Ranges*: the hardware is read around each dispatch. *Fenced sampling*: the hardware
-//! streams samples all the time, and idle gaps between the dispatches of a replay make the sums per dispatch exact. The
-//! planner takes the cheapest way that can count each counter; a pass has one way.
+//! There are three ways. *Ranges*: the hardware is read around each dispatch. *Fenced sampling*: the hardware streams samples
+//! all the time, and idle gaps between dispatches make the sums per dispatch exact. *Timing* counts nothing: dispatches have
+//! their times. The planner takes the cheapest way that can count each counter; a pass has one way.
 
 use std::ops::Range;
 use std::sync::Arc;
