@@ -1,8 +1,8 @@
 //! What CUPTI says about a device and context: supported or not, chip, what may be counted.
 
 use super::Guarded;
-use super::lock::GpuLock;
 use super::sampling;
+use super::sharing::lock::GpuLock;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::ffi::CStr;

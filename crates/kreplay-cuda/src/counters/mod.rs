@@ -1,64 +1,43 @@
 //! Hardware counters of a CUDA device, through CUPTI.
 //!
-//! *Planning* needs no GPU: CUPTI's Profiler Host interface says for a chip what can be counted and how many passes a list
-//! of metrics takes. *Counting* is done by the Range Profiler: the hardware is programmed for a pass, read around each
-//! dispatch, and the raw values are decoded into a counter image, which is evaluated on a thread beside the program.
+//! ```text
+//!  planning   a request into passes, each of a way; works without a GPU
+//!  seam       the engine's `Counters`: windows, and each pass handed to its way (`ways`)
+//!   ├─ ranges     the Range Profiler: the hardware is read around each dispatch
+//!   ├─ sampling   samples of the whole GPU, and fences that keep dispatches apart
+//!   └─ timing     events around each dispatch
+//!  gather     the readings of a window, from the threads that make them (`beside`)
+//!  sharing    other processes and contexts on the GPU
+//!  device     what CUPTI says about a GPU; `prepare` programs it for the first window; `exit` ends before CUPTI does
+//! ```
 
-mod ahead;
-mod alone;
-mod answers;
 mod beside;
-mod bounds;
-mod busy;
-mod choice;
 mod device;
-mod evaluate;
 mod exit;
 mod gather;
-mod host;
-mod images;
-mod list;
-mod lock;
-mod names;
-mod patience;
-mod plan;
-mod planner;
+mod planning;
 mod prepare;
-mod price;
-mod range;
-mod range_group;
 mod ranges;
-mod reach;
-mod room;
-mod samples;
 mod sampling;
 mod seam;
-mod sessions;
-mod sets;
+mod sharing;
 mod timing;
-mod watch;
 mod ways;
 
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
-mod pinned_tests;
-#[cfg(test)]
-mod plan_tests;
-#[cfg(test)]
-mod reach_gpu_tests;
-#[cfg(test)]
 mod start_gpu_tests;
 
-pub(crate) use answers::Known;
 pub(crate) use beside::beside;
 pub(crate) use device::{Availability, KnownAvailability, availability, chip_of};
-pub(crate) use host::supported_chips;
-pub(crate) use list::list;
-pub(crate) use lock::is_counted_on;
-pub(crate) use plan::plan_request;
+pub(crate) use planning::answers::Known;
+pub(crate) use planning::host::supported_chips;
+pub(crate) use planning::list::list;
+pub(crate) use planning::plan::plan_request;
+pub(crate) use planning::sets::find as find_set;
 pub(crate) use seam::{Conduct, CudaCounters};
-pub(crate) use sets::find as find_set;
+pub(crate) use sharing::lock::is_counted_on;
 
 use kreplay_engine::CountersError;
 use std::sync::{Mutex, MutexGuard, PoisonError};

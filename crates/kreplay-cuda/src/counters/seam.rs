@@ -1,17 +1,17 @@
 //! The engine's counters of an agent: the seam, which hands each pass to its way of counting.
 
-use super::alone;
 use super::device::Availability;
-use super::evaluate::{Evaluator, Job};
 use super::gather::Gather;
-use super::list::list;
-use super::lock::GpuLock;
-use super::plan::{Planned, plan, plan_unfenced, timing_plan};
+use super::planning::list::list;
+use super::planning::plan::{Planned, plan, plan_unfenced, timing_plan};
 use super::ranges::Ranges;
-use super::room::{most_dispatches, steady_dispatches};
+use super::ranges::evaluate::{Evaluator, Job};
+use super::ranges::room::{most_dispatches, steady_dispatches};
 use super::sampling::{Events, Sampling};
+use super::sharing::alone;
+use super::sharing::lock::GpuLock;
+use super::sharing::watch::Watch;
 use super::timing::Timing;
-use super::watch::Watch;
 use super::ways::{Current, Window};
 use super::{Guarded, no_window};
 use crate::agent::{CONTEXTS, CudaAgent};

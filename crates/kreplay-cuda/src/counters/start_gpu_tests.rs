@@ -1,9 +1,9 @@
 //! What a program waits for before its first window, on a GPU: CUPTI's helpers, what is available, the plan. The times are
 //! printed as JSON lines.
 
-use super::host::Host;
-use super::plan::plan;
-use super::planner::Planner;
+use super::planning::host::Host;
+use super::planning::plan::plan;
+use super::planning::planner::Planner;
 use super::{Availability, availability};
 use crate::agent::tests::gpu_agent;
 use crate::tables::callback::domain;
@@ -45,7 +45,7 @@ fn counting_is_available_when_the_helpers_come_after_the_callbacks() {
     for (names, dispatches) in [("nine", 1), ("nine", 500), ("basic", 1), ("basic", 500), ("compute", 500)] {
         let request = Request {
             names: match names {
-                "nine" => super::pinned_tests::NINE_PASSES.iter().map(|name| (*name).to_owned()).collect(),
+                "nine" => super::planning::pinned_tests::NINE_PASSES.iter().map(|name| (*name).to_owned()).collect(),
                 set => vec![set.to_owned()],
             },
             repeat: 1,

@@ -2,12 +2,12 @@
 
 use super::Guarded;
 use super::gather::Gather;
-use super::plan::Planned;
-use super::planner::Planner;
+use super::planning::plan::Planned;
+use super::planning::planner::Planner;
 use super::ranges::{RangePass, RangeWindow};
-use super::reach::Reach;
 use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
 use super::seam::CudaCounters;
+use super::sharing::reach::Reach;
 use super::timing::TimedPass;
 use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 //!  library     AMD's AQL profile library, through ROCr's extension table or opened by name
 //!  queue       what is needed of the agent: packets on its queue, and memory
 //!  profile     the buffers and packets of one group of counters
-//!  agent       the engine's `Counters`: windows, passes, readings around each dispatch
+//!  seam        the engine's `Counters`: windows, passes, readings around each dispatch
 //!  sampling    the other way of counting: samples and fences, where the device has them
 //!  decode      from stored values to readings and metrics, on a thread of its own (`worker`)
 //! ```

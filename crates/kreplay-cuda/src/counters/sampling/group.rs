@@ -1,7 +1,7 @@
 //! Metrics that one sampling pass counts.
 
 use super::formula::{Formula, MARKERS};
-use crate::counters::host::{ConfigImage, Names};
+use crate::counters::planning::host::{ConfigImage, Names};
 use std::sync::Arc;
 
 /// A metric, and how it follows from its terms.

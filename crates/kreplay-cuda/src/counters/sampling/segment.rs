@@ -5,7 +5,7 @@
 use super::collect::{Loss, Lost};
 use super::group::SampleGroup;
 use super::pace::apart;
-use crate::counters::evaluate::exact;
+use crate::counters::ranges::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
 use kreplay_engine::{CountersError, PlannedCounter, Reading};
 use std::ops::Range;

@@ -7,9 +7,9 @@ use super::group::SampleGroup;
 use super::pace::BUFFER;
 use super::sampler::{Decoded, Sampler, SamplerError, Values};
 use super::times::times;
-use crate::counters::busy::while_busy;
-use crate::counters::host::{Host, Names};
-use crate::counters::images::zeroed;
+use crate::counters::planning::host::{Host, Names};
+use crate::counters::ranges::images::zeroed;
+use crate::counters::sharing::busy::while_busy;
 use crate::tables::cupti_sampling::*;
 use crate::tables::{Cupti, CuptiError, CuptiStatus, optional_call};
 use std::sync::Arc;
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use crate::agent::tests::gpu_agent;
     use crate::counters::device::chip_of;
-    use crate::counters::planner::Planner;
+    use crate::counters::planning::planner::Planner;
     use crate::tables::{Environment, find_cupti};
     use std::time::Duration;
 

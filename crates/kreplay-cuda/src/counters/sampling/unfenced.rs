@@ -9,10 +9,10 @@ use super::segment::Samples;
 use super::shares::shares;
 use super::{Programming, Sampling, failed, pace};
 use crate::agent::CudaAgent;
-use crate::counters::evaluate::exact;
 use crate::counters::gather::Gather;
 use crate::counters::no_window;
-use crate::counters::plan::EVENT_TIME;
+use crate::counters::planning::plan::EVENT_TIME;
+use crate::counters::ranges::evaluate::exact;
 use crate::tables::{Cupti, Event};
 use kreplay_engine::sampling::Fence;
 use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
@@ -65,7 +65,7 @@ impl Sampling {
         // Nothing waits for the decoding: where it does not keep up some samples are not taken.
         let interval = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
         self.program(&Programming { group: Arc::clone(group), interval, samples: pace::SAMPLES, bursts: true })?;
-        let now = || cupti.now().map_err(crate::counters::evaluate::failed);
+        let now = || cupti.now().map_err(crate::counters::ranges::evaluate::failed);
         let base = match events.base {
             Some(base) => base,
             None => *events.base.insert(agent.timing_events().map_err(timing)?.0),

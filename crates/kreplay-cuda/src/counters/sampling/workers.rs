@@ -4,7 +4,7 @@ use super::collect::{Collected, Taken};
 use super::sampler::{MakeValues, SamplerError, Values};
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
-use crate::counters::images::zeroed;
+use crate::counters::ranges::images::zeroed;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 

@@ -7,7 +7,7 @@ use super::formula::{Formula, MARKERS};
 use super::segment::{Samples, Segment};
 use super::*;
 use crate::counters::gather::Gather;
-use crate::counters::host::ConfigImage;
+use crate::counters::planning::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
 use kreplay_engine::sampling::Fence;
 use kreplay_engine::{Delivery, LostReadings, PlannedCounter, Reading, Value};
@@ -394,7 +394,8 @@ fn samples_may_be_milliseconds_apart() {
         crate::counters::availability(&cupti, (agent.device(), agent.uuid()), agent.context(), Duration::from_secs(20))
     };
     let image = availability.sampling.expect("it can be sampled");
-    let planner = crate::counters::planner::Planner::new(&cupti, &availability.chip, &availability.image, Some(&image));
+    let planner =
+        crate::counters::planning::planner::Planner::new(&cupti, &availability.chip, &availability.image, Some(&image));
     let group = Arc::new(planner.one_group(&["sm__inst_executed.sum".into()]).expect("one group"));
     let mut session = session::Session::new(Arc::clone(&cupti), agent.device());
     session.program(&group, INTERVAL).expect("programmed");

@@ -1,7 +1,7 @@
 //! Looks who comes to a GPU while all of it is counted.
 
-use super::Guarded;
-use super::beside::beside;
+use crate::counters::Guarded;
+use crate::counters::beside::beside;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_millis(50);
 type Look = Box<dyn Fn() -> Option<&'static str> + Send + Sync>;
 
 /// A watch, and its thread from the first time on that something is watched.
-pub(super) struct Watch(Arc<Shared>);
+pub(in crate::counters) struct Watch(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
@@ -35,7 +35,7 @@ struct State {
 
 impl Watch {
     /// A watch that looks by `look`.
-    pub(super) fn new(look: Look) -> Self {
+    pub(in crate::counters) fn new(look: Look) -> Self {
         Self::every(EVERY, look)
     }
 
@@ -44,7 +44,7 @@ impl Watch {
     }
 
     /// Watches from now on, which the caller has looked at. `false`: no thread can be had.
-    pub(super) fn begin(&self) -> bool {
+    pub(in crate::counters) fn begin(&self) -> bool {
         let mut state = self.0.state.guarded();
         if !state.started {
             let shared = Arc::clone(&self.0);
@@ -59,7 +59,7 @@ impl Watch {
     }
 
     /// Watches no more; who was seen. A look that has begun is waited for.
-    pub(super) fn end(&self) -> Option<&'static str> {
+    pub(in crate::counters) fn end(&self) -> Option<&'static str> {
         let mut state = self.0.state.guarded();
         state.watched = None;
         while state.looking {
@@ -69,7 +69,7 @@ impl Watch {
     }
 
     /// As [`Watch::end`], for nobody who wants to know, or may wait.
-    pub(super) fn leave(&self) {
+    pub(in crate::counters) fn leave(&self) {
         self.0.state.guarded().watched = None;
     }
 }

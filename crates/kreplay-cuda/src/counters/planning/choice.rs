@@ -12,7 +12,7 @@
 use super::planner::Planner;
 use super::price::{Price, session};
 use super::range_group::{Group, cost};
-use super::sampling::SampleGroup;
+use crate::counters::sampling::SampleGroup;
 use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,9 +28,9 @@ const DISPATCH: Duration = Duration::from_micros(45);
 const PASS: Duration = Duration::from_micros(40);
 
 /// What is counted how.
-pub(super) struct Choice {
-    pub(super) sampled: Vec<SampleGroup>,
-    pub(super) ranges: Vec<Group>,
+pub(in crate::counters) struct Choice {
+    pub(in crate::counters) sampled: Vec<SampleGroup>,
+    pub(in crate::counters) ranges: Vec<Group>,
 }
 
 impl Choice {
@@ -40,7 +40,7 @@ impl Choice {
     }
 
     /// What one dispatch costs in a sampled pass, in a window of this many.
-    pub(super) fn each_sampled(&self, dispatches: u32) -> Duration {
+    pub(in crate::counters) fn each_sampled(&self, dispatches: u32) -> Duration {
         let switched = self.sampled.len() > 1 || !self.ranges.is_empty();
         let window = SESSION + if switched { SWITCH } else { Duration::ZERO };
         DISPATCH + window / dispatches.max(1)
@@ -66,7 +66,11 @@ fn ranges(groups: &[Group], mixed: bool, dispatches: u32) -> Duration {
 ///
 /// # Errors
 /// [`PlanError`] with the metric that cannot be counted.
-pub(super) fn choose(planner: &Planner<'_>, metrics: &[Arc<str>], dispatches: u32) -> Result<Choice, PlanError> {
+pub(in crate::counters) fn choose(
+    planner: &Planner<'_>,
+    metrics: &[Arc<str>],
+    dispatches: u32,
+) -> Result<Choice, PlanError> {
     let dispatches = dispatches.max(1);
     planner.ask_ahead(metrics);
     // What is only offered by sampling stays there.

@@ -80,7 +80,7 @@ pub(crate) fn is_counted_on(uuid: [u8; 16]) -> bool {
 
 /// Where the file that tells something of the GPU with this number is: the same for every process, whatever `TMPDIR` says. Jobs of
 /// a cluster have folders of their own for temporary files, and share GPUs.
-pub(super) fn path(uuid: [u8; 16], what: &str) -> PathBuf {
+pub(in crate::counters) fn path(uuid: [u8; 16], what: &str) -> PathBuf {
     let common = Path::new("/tmp");
     let folder = if common.is_dir() { common.to_owned() } else { std::env::temp_dir() };
     let name: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -92,7 +92,7 @@ pub(super) fn path(uuid: [u8; 16], what: &str) -> PathBuf {
 ///
 /// # Errors
 /// The system's.
-pub(super) fn open(path: &Path) -> std::io::Result<File> {
+pub(in crate::counters) fn open(path: &Path) -> std::io::Result<File> {
     File::open(path).or_else(|why| match why.kind() {
         ErrorKind::NotFound => create(path),
         _ => Err(why),

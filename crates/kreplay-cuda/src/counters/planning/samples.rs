@@ -1,11 +1,11 @@
 //! Packing what can be sampled into as few groups as a few orders of trying give.
 
 use super::ahead::without;
-use super::beside::side_by_side;
 use super::planner::Planner;
-use super::sampling::SampleGroup;
-use super::sampling::formula::{FAR_MARKER, Formula, MARKERS};
-use super::sampling::group::{Asked, is_far, terms};
+use crate::counters::beside::side_by_side;
+use crate::counters::sampling::SampleGroup;
+use crate::counters::sampling::formula::{FAR_MARKER, Formula, MARKERS};
+use crate::counters::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Planner<'_> {
     ///
     /// # Errors
     /// [`PlanError`] with the metrics that do not fit.
-    pub(super) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
+    pub(in crate::counters) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
         let mut groups = self.pack_samples(metrics, &|_| true);
         let first = if groups.is_empty() { None } else { Some(groups.remove(0)) };
         let fits = |metric: &&Arc<str>| first.as_ref().is_some_and(|group| group.metrics.contains(metric));
@@ -52,7 +52,11 @@ impl Planner<'_> {
 
     /// Packs what can be sampled. Where one group does not hold everything, nothing is packed unless that is `worth` it,
     /// given the metrics that are not offered as far as they are known.
-    pub(super) fn pack_samples(&self, metrics: &[Arc<str>], worth: &dyn Fn(&[Arc<str>]) -> bool) -> Vec<SampleGroup> {
+    pub(in crate::counters) fn pack_samples(
+        &self,
+        metrics: &[Arc<str>],
+        worth: &dyn Fn(&[Arc<str>]) -> bool,
+    ) -> Vec<SampleGroup> {
         let packed = [true, false].into_iter().find_map(|infers| {
             let mut packing = Packing::new(self, infers);
             let fitted = packing.pack(metrics, worth);
@@ -159,7 +163,7 @@ impl<'a> Packing<'a> {
 
 /// The markers that can tell when these metrics are active, the best one first: each costs room, but for one that is among what is
 /// counted.
-pub(super) fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
+pub(in crate::counters) fn markers(members: &[Asked]) -> impl Iterator<Item = &'static str> {
     let mut terms = members.iter().flat_map(|(_, formula)| formula.terms());
     let far = terms.all(|term| is_far(&term)).then_some(FAR_MARKER);
     far.into_iter().chain(MARKERS.into_iter().filter(|marker| {

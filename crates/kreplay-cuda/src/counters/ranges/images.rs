@@ -1,7 +1,7 @@
 //! Storage for counter images: they are large, so that one is made for as many ranges as its window holds, and used again.
 
-use super::Guarded;
-use super::range_group::Group;
+use crate::counters::Guarded;
+use crate::counters::planning::range_group::Group;
 use std::sync::{Arc, Mutex};
 
 /// Images are made for multiples of so many ranges, so that windows of about the same length share them.
@@ -9,19 +9,19 @@ const STEP: u32 = 64;
 
 /// Storage of an image.
 #[derive(Debug)]
-pub(super) struct Storage {
-    pub(super) bytes: Vec<u8>,
+pub(in crate::counters) struct Storage {
+    pub(in crate::counters) bytes: Vec<u8>,
     /// How many ranges it holds.
-    pub(super) ranges: u32,
+    pub(in crate::counters) ranges: u32,
 }
 
 /// Empty images, by the group that they are for.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<Vec<(Arc<Group>, Storage)>>);
+pub(in crate::counters) struct Pool(Mutex<Vec<(Arc<Group>, Storage)>>);
 
 impl Pool {
     /// An empty image for at least `ranges` ranges of a group, the smallest there is.
-    pub(super) fn take(&self, group: &Arc<Group>, ranges: u32) -> Option<Storage> {
+    pub(in crate::counters) fn take(&self, group: &Arc<Group>, ranges: u32) -> Option<Storage> {
         let mut kept = self.0.guarded();
         let fits = |(of, storage): &(Arc<Group>, Storage)| Arc::ptr_eq(of, group) && storage.ranges >= ranges;
         let best = (0..kept.len()).filter(|at| fits(&kept[*at])).min_by_key(|at| kept[*at].1.ranges)?;
@@ -29,19 +29,19 @@ impl Pool {
     }
 
     /// Keeps an image that is empty again.
-    pub(super) fn keep(&self, group: Arc<Group>, storage: Storage) {
+    pub(in crate::counters) fn keep(&self, group: Arc<Group>, storage: Storage) {
         self.0.guarded().push((group, storage));
     }
 }
 
 /// How many ranges to make room for where `launches` are expected and at most `most` may come.
-pub(super) fn room(launches: u32, most: u32) -> u32 {
+pub(in crate::counters) fn room(launches: u32, most: u32) -> u32 {
     if launches <= 1 { 1 } else { launches.div_ceil(STEP).saturating_mul(STEP).min(most).max(launches) }
 }
 
 /// Zeroed storage that the kernel is asked to back with large pages: touching some hundred megabytes page by page takes tenths
 /// of a second.
-pub(super) fn zeroed(bytes: usize) -> Vec<u8> {
+pub(in crate::counters) fn zeroed(bytes: usize) -> Vec<u8> {
     const LARGE: usize = 2 << 20;
     let mut storage = vec![0; bytes];
     let start = storage.as_mut_ptr() as usize;
@@ -56,9 +56,9 @@ pub(super) fn zeroed(bytes: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::host::{ConfigImage, Names};
-    use crate::counters::price::Price;
-    use crate::counters::reach::Reach;
+    use crate::counters::planning::host::{ConfigImage, Names};
+    use crate::counters::planning::price::Price;
+    use crate::counters::sharing::reach::Reach;
 
     fn group() -> Arc<Group> {
         let config = ConfigImage { bytes: Arc::new([]), passes: 1 };

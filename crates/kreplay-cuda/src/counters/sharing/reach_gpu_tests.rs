@@ -1,12 +1,12 @@
 //! Whose work ranges count, on a GPU.
 
-use super::CudaCounters;
-use super::evaluate::evaluate;
-use super::gpu_tests::counters_by;
-use super::ranges::Ranges;
 use super::reach::Reach;
 use crate::agent::CudaAgent;
 use crate::agent::tests::{gpu_agent, soon};
+use crate::counters::CudaCounters;
+use crate::counters::gpu_tests::counters_by;
+use crate::counters::ranges::Ranges;
+use crate::counters::ranges::evaluate::evaluate;
 use crate::tables::{Context, Driver};
 use kreplay_engine::{Agent, AgentId, Counters, Move, Request, Tier, Value};
 use std::collections::HashMap;

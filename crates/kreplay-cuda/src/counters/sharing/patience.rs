@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 /// Whether waiting for something was in vain.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(in crate::counters) struct Patience {
     /// How long it was waited for in vain, in milliseconds, where it was not free since; 0 otherwise.
     in_vain: AtomicU64,
 }
 
 impl Patience {
-    pub(super) const fn new() -> Self {
+    pub(in crate::counters) const fn new() -> Self {
         Self { in_vain: AtomicU64::new(0) }
     }
 
     /// Tries until somebody else has it no more (`taken` of what a try gave), every `pause` until `deadline`. Gives what the last
     /// try gave, and how long was waited. Whoever keeps it for so long may do so for ever, so nobody waits again before it was
     /// free: then this is how long it was waited before.
-    pub(super) fn wait<T>(
+    pub(in crate::counters) fn wait<T>(
         &self,
         deadline: Instant,
         pause: Duration,

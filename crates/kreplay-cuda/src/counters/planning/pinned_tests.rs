@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// One metric of eight passes among others of one.
-pub(super) const NINE_PASSES: &[&str] = &[
+pub(in crate::counters) const NINE_PASSES: &[&str] = &[
     "gpu__time_duration.sum",
     "sm__cycles_active.sum",
     "sm__inst_executed.sum",
@@ -151,7 +151,7 @@ fn compare(helpers: usize) {
         let _ = writeln!(text, "{title} where nothing can be sampled");
         told(&mut text, &plan(&planner, &Request { names, repeat: 1, dispatches: 1000 }).expect("it can be planned"));
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/counters/pinned_plans.txt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/counters/planning/pinned_plans.txt");
     if std::env::var_os("KREPLAY_WRITE_PLANS").is_some() {
         std::fs::write(&file, &text).expect("the tree can be written");
     }

@@ -1,26 +1,32 @@
 //! Counting by ranges: a window's passes.
 
-use super::evaluate::{Image, failed};
-use super::images::{Pool, Storage, room};
-use super::plan::Planned;
-use super::range::RangeProfiler;
-use super::range_group::Group;
-use super::reach::Reach;
-use super::sessions::Sessions;
+pub(in crate::counters) mod evaluate;
+pub(in crate::counters) mod images;
+pub(in crate::counters) mod room;
+mod session;
+mod sessions;
+
+use self::evaluate::{Image, failed};
+use self::images::{Pool, Storage, room};
+use self::session::RangeProfiler;
+use self::sessions::Sessions;
 use crate::agent::CudaAgent;
+use crate::counters::planning::plan::Planned;
+use crate::counters::planning::range_group::Group;
+use crate::counters::sharing::reach::Reach;
 use crate::tables::Cupti;
 use kreplay_engine::CountersError;
 use std::sync::Arc;
 
 /// An agent's way of counting by ranges.
-pub(super) struct Ranges {
+pub(in crate::counters) struct Ranges {
     agent: CudaAgent,
     sessions: Sessions,
     images: Arc<Pool>,
 }
 
 /// A window's passes by ranges.
-pub(super) struct RangeWindow {
+pub(in crate::counters) struct RangeWindow {
     planned: Arc<Planned>,
     /// Most dispatches that it should hold.
     most: u32,
@@ -40,40 +46,40 @@ pub(super) struct RangeWindow {
 }
 
 /// A pass that runs.
-pub(super) struct RangePass {
+pub(in crate::counters) struct RangePass {
     instance: usize,
     /// Launches of the agent when it began.
     launches: u64,
 }
 
 /// What a window leaves to evaluate.
-pub(super) struct Counted {
-    pub(super) images: Vec<Image>,
-    pub(super) order: Vec<u32>,
-    pub(super) launches: u32,
-    pub(super) broken: Option<CountersError>,
+pub(in crate::counters) struct Counted {
+    pub(in crate::counters) images: Vec<Image>,
+    pub(in crate::counters) order: Vec<u32>,
+    pub(in crate::counters) launches: u32,
+    pub(in crate::counters) broken: Option<CountersError>,
     /// Takes the images' storage back.
-    pub(super) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
+    pub(in crate::counters) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
 }
 
 impl Ranges {
     /// For an agent.
-    pub(super) fn new(cupti: Arc<Cupti>, agent: CudaAgent) -> Self {
+    pub(in crate::counters) fn new(cupti: Arc<Cupti>, agent: CudaAgent) -> Self {
         Self { sessions: Sessions::new(cupti, agent.clone()), agent, images: Arc::default() }
     }
 
     /// Ends this context's session.
-    pub(super) fn end_session(&self) {
+    pub(in crate::counters) fn end_session(&self) {
         self.sessions.end();
     }
 
     /// Ends the sessions on this device that were programmed: sampling is refused while there is one.
-    pub(super) fn end_programmed(&self) {
+    pub(in crate::counters) fn end_programmed(&self) {
         self.sessions.end_programmed();
     }
 
     /// Whether no session on this device was programmed.
-    pub(super) fn nothing_programmed(&self) -> bool {
+    pub(in crate::counters) fn nothing_programmed(&self) -> bool {
         self.sessions.nothing_programmed()
     }
 
@@ -81,7 +87,12 @@ impl Ranges {
     ///
     /// # Errors
     /// [`CountersError`]; there is no session then.
-    pub(super) fn prepare(&self, planned: &Arc<Planned>, most: u32, reach: Reach) -> Result<(), CountersError> {
+    pub(in crate::counters) fn prepare(
+        &self,
+        planned: &Arc<Planned>,
+        most: u32,
+        reach: Reach,
+    ) -> Result<(), CountersError> {
         let mut window = Self::open(Arc::clone(planned), most);
         let run = |window: &mut RangeWindow| self.begin(window, 0, reach).and_then(|pass| self.end(window, &pass));
         let done = run(&mut window);
@@ -103,7 +114,7 @@ impl Ranges {
     }
 
     /// A window of about `most` dispatches at most begins.
-    pub(super) fn open(planned: Arc<Planned>, most: u32) -> RangeWindow {
+    pub(in crate::counters) fn open(planned: Arc<Planned>, most: u32) -> RangeWindow {
         RangeWindow {
             most,
             expected: None,
@@ -119,12 +130,12 @@ impl Ranges {
     }
 
     /// The window's passes hold so many launches.
-    pub(super) fn expect(window: &mut RangeWindow, launches: u32) {
+    pub(in crate::counters) fn expect(window: &mut RangeWindow, launches: u32) {
         window.expected = Some(launches);
     }
 
     /// Whether a pass of the window counted whatever ran on the GPU.
-    pub(super) fn is_wide(window: &RangeWindow) -> bool {
+    pub(in crate::counters) fn is_wide(window: &RangeWindow) -> bool {
         window.wide
     }
 
@@ -132,7 +143,12 @@ impl Ranges {
     ///
     /// # Errors
     /// [`CountersError`].
-    pub(super) fn begin(&self, window: &mut RangeWindow, pass: u32, reach: Reach) -> Result<RangePass, CountersError> {
+    pub(in crate::counters) fn begin(
+        &self,
+        window: &mut RangeWindow,
+        pass: u32,
+        reach: Reach,
+    ) -> Result<RangePass, CountersError> {
         let (instance, within) = window
             .planned
             .place(pass)
@@ -164,7 +180,7 @@ impl Ranges {
     }
 
     /// Dispatch `index` follows.
-    pub(super) fn before(&self, window: &mut RangeWindow, pass: &RangePass, index: u32) {
+    pub(in crate::counters) fn before(&self, window: &mut RangeWindow, pass: &RangePass, index: u32) {
         let place = (self.agent.launches() - pass.launches) as u32;
         match window.order.get(index as usize) {
             None if window.order.len() == index as usize => window.order.push(place),
@@ -177,7 +193,7 @@ impl Ranges {
     ///
     /// # Errors
     /// [`CountersError`]; the values of its group are lost.
-    pub(super) fn end(&self, window: &mut RangeWindow, pass: &RangePass) -> Result<(), CountersError> {
+    pub(in crate::counters) fn end(&self, window: &mut RangeWindow, pass: &RangePass) -> Result<(), CountersError> {
         let launches = (self.agent.launches() - pass.launches) as u32;
         let stopped = self.sessions.with(|session| session.stop().map_err(failed))?;
         let passes = window.planned.instances[pass.instance].group.config.passes;
@@ -202,7 +218,7 @@ impl Ranges {
     }
 
     /// The window ended; what it counted is to be evaluated, if it counted anything this way.
-    pub(super) fn collect(&self, window: RangeWindow) -> Option<Counted> {
+    pub(in crate::counters) fn collect(&self, window: RangeWindow) -> Option<Counted> {
         if window.planned.instances.is_empty() {
             return None;
         }
@@ -231,7 +247,7 @@ impl Ranges {
     }
 
     /// The window ended without readings, perhaps in the middle of a pass.
-    pub(super) fn abandon(&self, window: &RangeWindow, running: bool) {
+    pub(in crate::counters) fn abandon(&self, window: &RangeWindow, running: bool) {
         if running {
             // The pass may have begun or not: what was not begun cannot be stopped.
             let _ = self.sessions.with(|session| session.stop().map_err(failed));

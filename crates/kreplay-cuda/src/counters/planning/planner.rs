@@ -12,7 +12,7 @@ use super::answers::Known;
 use super::host::{ConfigImage, Host, Names};
 use super::price::Price;
 use super::range_group::{Group, cost};
-use super::reach::Reach;
+use crate::counters::sharing::reach::Reach;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::PlanError;
 use std::sync::Arc;
@@ -26,11 +26,11 @@ pub(crate) struct Planner<'a> {
     /// What may be sampled; `None` where nothing may.
     pub(crate) sampling: Option<&'a [u8]>,
     /// How many threads beside this one may ask.
-    pub(super) helpers: usize,
+    pub(in crate::counters) helpers: usize,
     /// What was asked already.
-    pub(super) known: Arc<Known>,
+    pub(in crate::counters) known: Arc<Known>,
     /// Whose work ranges will count.
-    pub(super) reach: Reach,
+    pub(in crate::counters) reach: Reach,
 }
 
 impl<'a> Planner<'a> {
@@ -40,7 +40,7 @@ impl<'a> Planner<'a> {
         Self { cupti, chip, availability, sampling, helpers: helpers(), known: Arc::default(), reach: Reach::Device }
     }
 
-    pub(super) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
+    pub(in crate::counters) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {
         let ask = || Host::new(self.cupti, self.chip, self.availability)?.config(&Names::new(metrics));
         self.known.ranges.get(metrics, ask)
     }
@@ -51,19 +51,19 @@ impl<'a> Planner<'a> {
 
     /// How many questions CUPTI was asked: about ranges, and about sampling.
     #[cfg(test)]
-    pub(super) fn asked(&self) -> (usize, usize) {
+    pub(in crate::counters) fn asked(&self) -> (usize, usize) {
         (self.known.ranges.asked(), self.known.samples.asked())
     }
 
     /// How terms are programmed for sampling; `None` when they take more than one pass, or nothing is sampled.
-    pub(super) fn sampled_config(&self, terms: &[Arc<str>]) -> Option<ConfigImage> {
+    pub(in crate::counters) fn sampled_config(&self, terms: &[Arc<str>]) -> Option<ConfigImage> {
         let availability = self.sampling?;
         let ask = || Host::for_sampling(self.cupti, self.chip, availability)?.config(&Names::new(terms));
         self.known.samples.get(terms, ask).ok().filter(|config| config.passes == 1)
     }
 
     /// Whether terms fit one pass of sampling, as far as that follows from what was asked.
-    pub(super) fn known_to_fit(&self, terms: &[Arc<str>]) -> Option<bool> {
+    pub(in crate::counters) fn known_to_fit(&self, terms: &[Arc<str>]) -> Option<bool> {
         self.known.samples.fits(terms)
     }
 
@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
 
     /// The metrics with those of several passes first, and how many passes these take; `None` where that is no other order,
     /// or the others are dearer.
-    pub(super) fn with_several_first(&self, metrics: &[Arc<str>]) -> Option<(Vec<Arc<str>>, u32)> {
+    pub(in crate::counters) fn with_several_first(&self, metrics: &[Arc<str>]) -> Option<(Vec<Arc<str>>, u32)> {
         let takes_several = |metric: &Arc<str>| {
             let alone = || self.config(std::slice::from_ref(metric)).is_ok_and(|config| config.passes > 1);
             may_take_several(metric) && alone()
@@ -193,13 +193,13 @@ impl<'a> Planner<'a> {
 }
 
 /// Whether a metric may take several passes, by its name: plain counters take one, with few exceptions.
-pub(super) fn may_take_several(metric: &str) -> bool {
+pub(in crate::counters) fn may_take_several(metric: &str) -> bool {
     let plain = [".sum", ".avg", ".max", ".min"].iter().any(|ending| metric.ends_with(ending));
     !plain || metric.contains("throughput")
 }
 
 /// The metrics from the last to the first.
-pub(super) fn turned(metrics: &[Arc<str>]) -> Vec<Arc<str>> {
+pub(in crate::counters) fn turned(metrics: &[Arc<str>]) -> Vec<Arc<str>> {
     metrics.iter().rev().cloned().collect()
 }
 

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// Those of `call`.
-pub(super) fn while_busy<T>(call: impl FnMut() -> Result<T, CuptiError>) -> Result<T, CuptiError> {
+pub(in crate::counters) fn while_busy<T>(call: impl FnMut() -> Result<T, CuptiError>) -> Result<T, CuptiError> {
     static PATIENCE: Patience = Patience::new();
     wait(&PATIENCE, WAIT, call)
 }

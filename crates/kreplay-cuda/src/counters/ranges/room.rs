@@ -10,7 +10,7 @@ const BUDGET: u64 = 512 << 20;
 const EACH: u64 = 80 << 10;
 
 /// Most dispatches that a window of this plan should hold.
-pub(super) fn most_dispatches(plan: &Plan) -> u32 {
+pub(in crate::counters) fn most_dispatches(plan: &Plan) -> u32 {
     let ranges = plan.passes.iter().filter(|pass| pass.way == Way::Ranges).count() as u64;
     u32::try_from(BUDGET / (EACH * ranges.max(1))).unwrap_or(u32::MAX)
 }
@@ -21,7 +21,7 @@ const RANGED: u32 = 500;
 /// How many dispatches every window of this plan should be opened for. A session of ranges keeps what it was first programmed
 /// for, the number of ranges too, and its first start takes a millisecond for each of them (measured on an H200: 0.9 to
 /// 1.2 s for 1000), so windows that grow would pay that again and again.
-pub(super) fn steady_dispatches(plan: &Plan) -> Option<u32> {
+pub(in crate::counters) fn steady_dispatches(plan: &Plan) -> Option<u32> {
     let ranged = plan.passes.iter().any(|pass| pass.way == Way::Ranges);
     ranged.then(|| RANGED.min(most_dispatches(plan)))
 }

@@ -6,14 +6,14 @@ use super::names::resolve;
 use super::plan::plan_request;
 use super::planner::Planner;
 use super::price::Price;
-use super::reach::Reach;
+use crate::counters::sharing::reach::Reach;
 use crate::tables::{Cupti, Environment, find_cupti};
 use kreplay_engine::{PlanError, Request, Way};
 use std::sync::Arc;
 
-pub(super) const CHIP: &str = "GH100";
+pub(in crate::counters) const CHIP: &str = "GH100";
 
-pub(super) fn cupti() -> Option<Cupti> {
+pub(in crate::counters) fn cupti() -> Option<Cupti> {
     if std::env::var_os("KREPLAY_CUPTI").is_none() {
         println!("skipped: KREPLAY_CUPTI names no CUPTI");
         return None;
@@ -48,7 +48,9 @@ fn the_first_question_loads_what_counting_needs() {
     let Some(cupti) = cupti() else { return };
     if std::env::var_os(CHILD).is_none() {
         let mut child = std::process::Command::new(std::env::current_exe().expect("its path"));
-        child.args(["--exact", "counters::plan_tests::the_first_question_loads_what_counting_needs"]).env(CHILD, "1");
+        let module = module_path!().split_once("::").expect("below the crate").1;
+        let test = format!("{module}::the_first_question_loads_what_counting_needs");
+        child.args(["--exact", &test]).env(CHILD, "1");
         let output = child.output().expect("it starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));

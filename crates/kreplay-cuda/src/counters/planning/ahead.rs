@@ -2,18 +2,18 @@
 //! finds them when it comes to ask; so a plan does not depend on the threads. CUPTI keeps what it knows of a list in an object
 //! that one thread uses.
 
-use super::beside::side_by_side;
 use super::planner::{Planner, may_take_several, turned};
 use super::samples::markers;
-use super::sampling::formula::{Formula, MARKERS};
-use super::sampling::group::{Asked, terms};
+use crate::counters::beside::side_by_side;
+use crate::counters::sampling::formula::{Formula, MARKERS};
+use crate::counters::sampling::group::{Asked, terms};
 use std::sync::Arc;
 
 /// The most threads beside the one that plans.
 const MOST_HELPERS: usize = 7;
 
 /// How many threads may help here. Some of what is asked ahead turns out to be needless, so with a single core none do.
-pub(super) fn helpers() -> usize {
+pub(in crate::counters) fn helpers() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     (cores - 1).min(MOST_HELPERS)
 }
@@ -25,7 +25,7 @@ enum Question {
 
 impl Planner<'_> {
     /// Asks what planning these metrics begins with.
-    pub(super) fn ask_ahead(&self, metrics: &[Arc<str>]) {
+    pub(in crate::counters) fn ask_ahead(&self, metrics: &[Arc<str>]) {
         if self.helpers == 0 {
             return;
         }
@@ -65,6 +65,6 @@ impl Planner<'_> {
 }
 
 /// The metrics that are not among these.
-pub(super) fn without(metrics: &[Arc<str>], sampled: &[Asked]) -> Vec<Arc<str>> {
+pub(in crate::counters) fn without(metrics: &[Arc<str>], sampled: &[Asked]) -> Vec<Arc<str>> {
     metrics.iter().filter(|metric| !sampled.iter().any(|(known, _)| known == *metric)).cloned().collect()
 }

@@ -1,10 +1,10 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
-use super::busy::while_busy;
 use super::images::zeroed;
-use super::range_group::Group;
-use super::reach::Reach;
 use crate::agent::CudaAgent;
+use crate::counters::planning::range_group::Group;
+use crate::counters::sharing::busy::while_busy;
+use crate::counters::sharing::reach::Reach;
 use crate::tables::cupti_structs::*;
 use crate::tables::{Context, Cupti, CuptiError, CuptiStatus, profiler_call};
 use std::cell::{Cell, RefCell};

@@ -3,9 +3,9 @@
 //! The figures are those of an H200; `bench/peers/run.py OUT prices` measures them by CUPTI alone: `start_ms` and `stop_ms`
 //! of a window of one launch are a switch, `ms_per_launch` is what a kernel costs, with what `stop_ms` grows by for each
 //! launch of a longer window, and `first_start_ms` is a session. They are those of sessions that count the whole device
-//! ([`super::reach`]); what others take more the part `reach` measures, which begins and stops passes of both.
+//! ([`crate::counters::sharing::reach`]); what others take more the part `reach` measures, which begins and stops passes of both.
 
-use super::reach::Reach;
+use crate::counters::sharing::reach::Reach;
 use std::time::Duration;
 
 /// Programming a pass and stopping it, where nothing but time is counted: that is taken from timestamps.
@@ -52,12 +52,12 @@ impl Price {
     }
 
     /// The least that a pass costs which holds such a metric, in a window of this many dispatches.
-    pub(super) fn pass(self, dispatches: u32) -> Duration {
+    pub(in crate::counters) fn pass(self, dispatches: u32) -> Duration {
         self.switch(Reach::Device) + self.kernel(Reach::Device) * dispatches
     }
 
     /// The least that programming and stopping such a pass costs.
-    pub(super) fn switch(self, reach: Reach) -> Duration {
+    pub(in crate::counters) fn switch(self, reach: Reach) -> Duration {
         let device = match self {
             Price::Time => SWITCH_TIME,
             Price::Cheap => SWITCH_FAR,
@@ -72,7 +72,7 @@ impl Price {
     }
 
     /// What one kernel costs in a pass, beside the switch.
-    pub(super) fn kernel(self, reach: Reach) -> Duration {
+    pub(in crate::counters) fn kernel(self, reach: Reach) -> Duration {
         Duration::from_micros(match (self, reach) {
             (Price::Time, _) => 6,
             (Price::Cheap, _) => 50,
@@ -85,16 +85,16 @@ impl Price {
 
 /// Of the passes of a list so many count elapsed cycles, where nothing else in it is as dear to switch to: of the nine that
 /// `sm__throughput` makes with others two take four times as long to program as the rest.
-pub(super) const ELAPSED_PASSES: u32 = 2;
+pub(in crate::counters) const ELAPSED_PASSES: u32 = 2;
 
 /// What programming and stopping a pass costs that holds this metric. What is related to elapsed cycles counts these too,
 /// whatever else it counts.
-pub(super) fn switch(metric: &str, reach: Reach) -> Duration {
+pub(in crate::counters) fn switch(metric: &str, reach: Reach) -> Duration {
     if metric.contains("_elapsed") { Price::Cheap.switch(reach) } else { Price::of(metric).switch(reach) }
 }
 
 /// What another session costs in a window of this many dispatches.
-pub(super) fn session(dispatches: u32) -> Duration {
+pub(in crate::counters) fn session(dispatches: u32) -> Duration {
     SESSION + SESSION_RANGE * dispatches
 }
 

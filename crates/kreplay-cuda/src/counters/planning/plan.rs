@@ -6,7 +6,7 @@ use super::host::Host;
 use super::names::resolve;
 use super::planner::Planner;
 use super::range_group::Group;
-use super::sampling::SampleGroup;
+use crate::counters::sampling::SampleGroup;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
 use std::sync::Arc;
@@ -14,35 +14,35 @@ use std::time::Duration;
 
 /// A group of ranges run once: its passes follow each other.
 #[derive(Clone, Debug)]
-pub(super) struct Instance {
-    pub(super) group: Arc<Group>,
-    pub(super) counters: Arc<[PlannedCounter]>,
+pub(in crate::counters) struct Instance {
+    pub(in crate::counters) group: Arc<Group>,
+    pub(in crate::counters) counters: Arc<[PlannedCounter]>,
     /// Index of its first pass.
-    pub(super) first: u32,
+    pub(in crate::counters) first: u32,
 }
 
 impl Instance {
     /// Index of its last pass, under which its values are told.
-    pub(super) fn last(&self) -> u32 {
+    pub(in crate::counters) fn last(&self) -> u32 {
         self.first + self.group.config.passes - 1
     }
 }
 
 /// A pass that samples.
 #[derive(Clone, Debug)]
-pub(super) struct Sampled {
-    pub(super) group: Arc<SampleGroup>,
-    pub(super) counters: Arc<[PlannedCounter]>,
+pub(in crate::counters) struct Sampled {
+    pub(in crate::counters) group: Arc<SampleGroup>,
+    pub(in crate::counters) counters: Arc<[PlannedCounter]>,
     /// Index of the pass.
-    pub(super) pass: u32,
+    pub(in crate::counters) pass: u32,
 }
 
 /// A plan with what is needed to run it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Planned {
-    pub(super) plan: Plan,
-    pub(super) instances: Vec<Instance>,
-    pub(super) sampled: Vec<Sampled>,
+pub(in crate::counters) struct Planned {
+    pub(in crate::counters) plan: Plan,
+    pub(in crate::counters) instances: Vec<Instance>,
+    pub(in crate::counters) sampled: Vec<Sampled>,
 }
 
 /// The name of the time that is taken without counters.
@@ -57,7 +57,7 @@ const UNFENCED: Duration = Duration::from_micros(5);
 ///
 /// # Errors
 /// [`PlanError`].
-pub(super) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
+pub(in crate::counters) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
     let host = Host::new(planner.cupti, planner.chip, planner.availability)
         .map_err(|error| PlanError::Unavailable(format!("{error} (chip {})", planner.chip)))?;
     let mut metrics = resolve(&host, &request.names)?;
@@ -98,7 +98,7 @@ pub(super) fn plan(planner: &Planner<'_>, request: &Request) -> Result<Planned, 
 ///
 /// # Errors
 /// [`PlanError`] where it does not fit one.
-pub(super) fn plan_unfenced(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
+pub(in crate::counters) fn plan_unfenced(planner: &Planner<'_>, request: &Request) -> Result<Planned, PlanError> {
     let unavailable = |error: CuptiError| PlanError::Unavailable(format!("{error} (chip {})", planner.chip));
     let host = Host::new(planner.cupti, planner.chip, planner.availability).map_err(unavailable)?;
     let asked = resolve(&host, &request.names)?;
@@ -135,7 +135,7 @@ pub(crate) fn plan_request(
 }
 
 /// The plan where nothing may be counted: times by events.
-pub(super) fn timing_plan(request: &Request) -> Planned {
+pub(in crate::counters) fn timing_plan(request: &Request) -> Planned {
     let counter = event_time();
     let mut planned = Planned::default();
     for _ in 0..request.repeat.max(1) {
@@ -162,7 +162,7 @@ fn planned_counter(host: &Host<&Cupti>, name: &Arc<str>) -> PlannedCounter {
 impl Planned {
     /// The same passes with ranges in the place of sampling, where the metrics of a sampled pass fit one pass of ranges; the
     /// others are left without a way to count them.
-    pub(super) fn without_sampling(&self, planner: &Planner<'_>) -> Self {
+    pub(in crate::counters) fn without_sampling(&self, planner: &Planner<'_>) -> Self {
         let by_ranges = |sampled: &Sampled| {
             let group = planner.one_pass(&sampled.group.metrics)?;
             Some(Instance { group: Arc::new(group), counters: Arc::clone(&sampled.counters), first: sampled.pass })
@@ -180,7 +180,7 @@ impl Planned {
     }
 
     /// The instance of a pass by ranges, and the pass's place in it.
-    pub(super) fn place(&self, pass: u32) -> Option<(usize, u32)> {
+    pub(in crate::counters) fn place(&self, pass: u32) -> Option<(usize, u32)> {
         let at = self.instances.iter().rposition(|instance| instance.first <= pass)?;
         let within = pass - self.instances[at].first;
         (within < self.instances[at].group.config.passes).then_some((at, within))
@@ -188,7 +188,7 @@ impl Planned {
 
     /// The sampled pass that runs in the place of this one. With `backwards` they run in the opposite order, so that the
     /// last group of one window is the first of the next and need not be programmed again.
-    pub(super) fn sampled(&self, pass: u32, backwards: bool) -> Option<&Sampled> {
+    pub(in crate::counters) fn sampled(&self, pass: u32, backwards: bool) -> Option<&Sampled> {
         let at = self.sampled.iter().position(|sampled| sampled.pass == pass)?;
         self.sampled.get(if backwards { self.sampled.len() - 1 - at } else { at })
     }

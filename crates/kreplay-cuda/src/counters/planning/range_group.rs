@@ -2,7 +2,7 @@
 
 use super::host::{ConfigImage, Names};
 use super::price::{ELAPSED_PASSES, Price, session, switch};
-use super::reach::Reach;
+use crate::counters::sharing::reach::Reach;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ pub(crate) struct Group {
     pub(crate) config: ConfigImage,
     pub(crate) price: Price,
     /// Whose work its passes will count.
-    pub(super) reach: Reach,
+    pub(in crate::counters) reach: Reach,
 }
 
 impl Group {
-    pub(super) fn new(metrics: Vec<Arc<str>>, config: ConfigImage, reach: Reach) -> Self {
+    pub(in crate::counters) fn new(metrics: Vec<Arc<str>>, config: ConfigImage, reach: Reach) -> Self {
         let price = metrics.iter().map(|metric| Price::of(metric)).max().unwrap_or_default();
         Self { names: Names::new(&metrics), metrics, config, price, reach }
     }

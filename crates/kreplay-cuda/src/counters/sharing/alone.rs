@@ -3,8 +3,8 @@
 //! Each process that counts on a GPU holds a lock file shared. One that can have it alone for a moment is the only one that counts. Of
 //! those that do not count NVML tells, where it is there and sees them (in a container it may not).
 
-use super::Guarded;
 use super::lock::{open, path};
+use crate::counters::Guarded;
 use crate::interceptor::OwnFile;
 use crate::tables::{Nvml, Processes};
 use std::collections::HashMap;
@@ -66,7 +66,7 @@ fn lock(file: &OwnFile, kind: libc::c_int) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When the lock file cannot be had.
-pub(super) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
+pub(in crate::counters) fn enter(uuid: [u8; 16]) -> std::io::Result<()> {
     let mut files = FILES.guarded();
     let files = files.get_or_insert_default();
     if let Entry::Vacant(place) = files.entry(uuid) {
@@ -82,7 +82,7 @@ const LEAVING: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// Why it may not be.
-pub(super) fn certainly(uuid: [u8; 16]) -> Result<(), &'static str> {
+pub(in crate::counters) fn certainly(uuid: [u8; 16]) -> Result<(), &'static str> {
     let sees_all = std::fs::read_link(NAMESPACE).is_ok_and(|name| name.as_os_str() == EVERY_PROCESS);
     only_one(sees_all, alone_of_ours(uuid), || nvml().and_then(|nvml| nvml.processes(uuid)))
 }
@@ -123,7 +123,7 @@ fn nvml() -> Option<&'static Nvml> {
 }
 
 /// Who else is on the GPU now; `None`: nobody is known to be.
-pub(super) fn company(uuid: [u8; 16]) -> Option<&'static str> {
+pub(in crate::counters) fn company(uuid: [u8; 16]) -> Option<&'static str> {
     if !alone_of_ours(uuid) {
         return Some(COUNTS);
     }

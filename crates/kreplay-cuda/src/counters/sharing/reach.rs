@@ -4,10 +4,10 @@
 //! takes a third to half as long then, and reading the multiprocessors two thirds. Who comes meanwhile costs the values of what was counted so.
 
 use super::alone;
-use super::ranges::Ranges;
-use super::seam::CudaCounters;
-use super::ways::Window;
 use crate::agent::{CONTEXTS, CONTEXTS_MADE};
+use crate::counters::ranges::Ranges;
+use crate::counters::seam::CudaCounters;
+use crate::counters::ways::Window;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ const NEIGHBOURS: Duration = Duration::from_millis(100);
 
 impl CudaCounters {
     /// How far the passes by ranges of a window may reach.
-    pub(super) fn reach(&self, window: &mut Window) -> Reach {
+    pub(in crate::counters) fn reach(&self, window: &mut Window) -> Reach {
         if let Some((known, _)) = window.reach {
             return known;
         }
@@ -56,13 +56,13 @@ impl CudaCounters {
     }
 
     /// How far passes by ranges may reach that begin now, and what keeps them from more, where somebody may change that.
-    pub(super) fn reach_and_why(&self) -> (Reach, Option<&'static str>) {
+    pub(in crate::counters) fn reach_and_why(&self) -> (Reach, Option<&'static str>) {
         let alone = || alone::certainly(self.agent.uuid());
         Reach::of(self.agent.device(), CONTEXTS.load(Ordering::Relaxed), alone)
     }
 
     /// The first of these; the second is told.
-    pub(super) fn reach_now(&self) -> Reach {
+    pub(in crate::counters) fn reach_now(&self) -> Reach {
         let (reach, why) = self.reach_and_why();
         if let Some(why) = why {
             let text = format!(
@@ -74,14 +74,14 @@ impl CudaCounters {
     }
 
     /// Waits until other contexts of the device rest: what they run would be sampled.
-    pub(super) fn await_neighbours(&self, window: &mut Window) {
+    pub(in crate::counters) fn await_neighbours(&self, window: &mut Window) {
         // Before it is waited for, so that what comes meanwhile shows.
         window.beside.get_or_insert_with(|| self.agent.launches_beside());
         window.disturbed |= !self.agent.neighbours_rest(Instant::now() + NEIGHBOURS);
     }
 
     /// The passes of a window that counted the whole GPU, and who else may have used it meanwhile, if anybody.
-    pub(super) fn disturbed(&self, window: &Window) -> Option<(Vec<u32>, &'static str)> {
+    pub(in crate::counters) fn disturbed(&self, window: &Window) -> Option<(Vec<u32>, &'static str)> {
         let wide = Ranges::is_wide(&window.ranges);
         let seen = self.watch.end().filter(|_| wide);
         let by_ranges = window.planned.instances.iter().filter(|_| wide).map(|instance| instance.last());
@@ -103,7 +103,7 @@ impl CudaCounters {
     }
 
     /// Who else is on the GPU, if anybody; then nothing is sampled any more. Where nothing is anyway nobody is looked for.
-    pub(super) fn company(&self) -> Option<&'static str> {
+    pub(in crate::counters) fn company(&self) -> Option<&'static str> {
         let sampling = self.sampling.as_ref().filter(|sampling| sampling.given_up().is_none())?;
         let company = alone::company(self.agent.uuid())?;
         sampling.give_up(format!("{company}, and its work would be sampled too"));

@@ -1,21 +1,21 @@
 //! What CUPTI answered about lists of metrics. Each question takes it milliseconds, one about metrics of many passes a
 //! hundred, and the ways to pack a request ask much the same again and again.
 
-use super::Guarded;
 use super::host::ConfigImage;
+use crate::counters::Guarded;
 use crate::tables::CuptiError;
 use std::sync::{Arc, Mutex};
 
 /// What was asked for a chip, as long as what is available on it stays the same.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    pub(super) ranges: Answers,
-    pub(super) samples: Answers,
+    pub(in crate::counters) ranges: Answers,
+    pub(in crate::counters) samples: Answers,
 }
 
 /// The answers of one interface: of ranges, or of sampling.
 #[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<Vec<Answer>>);
+pub(in crate::counters) struct Answers(Mutex<Vec<Answer>>);
 
 #[derive(Debug)]
 struct Answer {
@@ -31,7 +31,7 @@ impl Answers {
     ///
     /// # Errors
     /// CUPTI's status.
-    pub(super) fn get(
+    pub(in crate::counters) fn get(
         &self,
         metrics: &[Arc<str>],
         ask: impl FnOnce() -> Result<ConfigImage, CuptiError>,
@@ -47,13 +47,13 @@ impl Answers {
 
     /// How many questions were asked.
     #[cfg(test)]
-    pub(super) fn asked(&self) -> usize {
+    pub(in crate::counters) fn asked(&self) -> usize {
         self.0.guarded().len()
     }
 
     /// Whether metrics fit one pass, as far as that follows: what is part of a pass fits one, and more than what does not
     /// fit one does not either.
-    pub(super) fn fits(&self, metrics: &[Arc<str>]) -> Option<bool> {
+    pub(in crate::counters) fn fits(&self, metrics: &[Arc<str>]) -> Option<bool> {
         let metrics = sorted(metrics);
         self.0.guarded().iter().find_map(|answer| {
             let fits = answer.found.as_ref().is_ok_and(|config| config.passes == 1);

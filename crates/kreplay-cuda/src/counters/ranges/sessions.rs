@@ -1,11 +1,11 @@
 //! The Range Profiler's sessions: one at a time on each device.
 
-use super::Guarded;
 use super::evaluate::failed;
-use super::range::RangeProfiler;
-use super::range_group::Group;
-use super::reach::Reach;
+use super::session::RangeProfiler;
 use crate::agent::CudaAgent;
+use crate::counters::Guarded;
+use crate::counters::planning::range_group::Group;
+use crate::counters::sharing::reach::Reach;
 use crate::tables::{Context, Cupti};
 use kreplay_engine::CountersError;
 use std::sync::{Arc, Mutex};
@@ -34,31 +34,31 @@ fn key(group: &Arc<Group>) -> usize {
 
 /// An agent's way to its context's session.
 #[derive(Clone)]
-pub(super) struct Sessions {
+pub(in crate::counters) struct Sessions {
     cupti: Arc<Cupti>,
     agent: CudaAgent,
 }
 
 impl Sessions {
-    pub(super) fn new(cupti: Arc<Cupti>, agent: CudaAgent) -> Self {
+    pub(in crate::counters) fn new(cupti: Arc<Cupti>, agent: CudaAgent) -> Self {
         Self { cupti, agent }
     }
 
     /// Ends this context's session.
-    pub(super) fn end(&self) {
+    pub(in crate::counters) fn end(&self) {
         let Ok(_entered) = self.agent.enter() else { return };
         SESSIONS.guarded().retain(|session| session.context != self.agent.context());
     }
 
     /// Ends the sessions on this device that were programmed: sampling is refused while there is one.
-    pub(super) fn end_programmed(&self) {
+    pub(in crate::counters) fn end_programmed(&self) {
         let Ok(_entered) = self.agent.enter() else { return };
         let device = self.agent.device();
         SESSIONS.guarded().retain(|session| !session.is_programmed_on(device));
     }
 
     /// Whether no session on this device was programmed.
-    pub(super) fn nothing_programmed(&self) -> bool {
+    pub(in crate::counters) fn nothing_programmed(&self) -> bool {
         let device = self.agent.device();
         !SESSIONS.guarded().iter().any(|session| session.is_programmed_on(device))
     }
@@ -67,7 +67,7 @@ impl Sessions {
     ///
     /// # Errors
     /// CUPTI's where none can be begun, and that of `work`.
-    pub(super) fn with<T>(
+    pub(in crate::counters) fn with<T>(
         &self,
         work: impl FnOnce(&RangeProfiler) -> Result<T, CountersError>,
     ) -> Result<T, CountersError> {
@@ -84,7 +84,7 @@ impl Sessions {
     }
 
     /// Runs `work` with this context's session, if there is one.
-    pub(super) fn if_any<T>(&self, work: impl FnOnce(&RangeProfiler) -> Option<T>) -> Option<T> {
+    pub(in crate::counters) fn if_any<T>(&self, work: impl FnOnce(&RangeProfiler) -> Option<T>) -> Option<T> {
         let _entered = self.agent.enter().ok()?;
         let sessions = SESSIONS.guarded();
         sessions
@@ -102,7 +102,7 @@ impl Sessions {
     }
 
     /// Makes sure that the session counts no more than `reach`. What counts less goes on: another session takes long to begin.
-    pub(super) fn settle(&self, reach: Reach) {
+    pub(in crate::counters) fn settle(&self, reach: Reach) {
         let context = self.agent.context();
         let wider = |session: &Session| session.context == context && session.profiler.reach() == Some(Reach::Device);
         if reach == Reach::Context && SESSIONS.guarded().iter().any(wider) {
@@ -112,7 +112,7 @@ impl Sessions {
 
     /// Makes sure that the session was programmed with this group for at least so many ranges, or not at all. Gives how many
     /// to program it for: one that was too small is followed by one of twice its size, `most` at most.
-    pub(super) fn fit(&self, group: &Arc<Group>, ranges: u32, most: u32) -> u32 {
+    pub(in crate::counters) fn fit(&self, group: &Arc<Group>, ranges: u32, most: u32) -> u32 {
         let context = self.agent.context();
         let known = self.programmed_ranges(group);
         if let Some(known) = known.filter(|known| *known >= ranges) {
@@ -126,11 +126,11 @@ impl Sessions {
     }
 
     /// Notes what the session was programmed with.
-    pub(super) fn programmed(&self, group: &Arc<Group>, ranges: u32) {
+    pub(in crate::counters) fn programmed(&self, group: &Arc<Group>, ranges: u32) {
         let context = self.agent.context();
         if let Some(session) = SESSIONS.guarded().iter_mut().find(|session| session.context == context) {
             session.programmed.get_or_insert((key(group), ranges));
         }
-        super::exit::programmed(key(group));
+        crate::counters::exit::programmed(key(group));
     }
 }

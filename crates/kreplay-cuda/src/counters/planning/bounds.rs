@@ -8,7 +8,7 @@ use std::time::Duration;
 impl Planner<'_> {
     /// Whether several groups of these metrics, which take `passes` together and then cost `price`, cannot be cheaper. Each
     /// group needs a session, and apart they take hardly fewer passes, if more of them may be cheap ones.
-    pub(super) fn cannot_be_cheaper(
+    pub(in crate::counters) fn cannot_be_cheaper(
         &self,
         metrics: &[Arc<str>],
         passes: u32,

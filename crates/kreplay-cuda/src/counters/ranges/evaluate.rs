@@ -1,11 +1,11 @@
 //! Turning counter images into readings, on a thread beside the program.
 
-use super::beside::{Owed, beside};
-use super::gather::Part;
-use super::host::Host;
 use super::images::Storage;
-use super::range::range_count;
-use super::range_group::Group;
+use super::session::range_count;
+use crate::counters::beside::{Owed, beside};
+use crate::counters::gather::Part;
+use crate::counters::planning::host::Host;
+use crate::counters::planning::range_group::Group;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{CountersError, PlannedCounter, Reading, Value};
 use std::collections::HashMap;
@@ -15,32 +15,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A finished image of a group.
 #[derive(Debug)]
-pub(super) struct Image {
-    pub(super) group: Arc<Group>,
+pub(in crate::counters) struct Image {
+    pub(in crate::counters) group: Arc<Group>,
     /// What is reported, in the order of the group's metrics.
-    pub(super) counters: Arc<[PlannedCounter]>,
+    pub(in crate::counters) counters: Arc<[PlannedCounter]>,
     /// The pass that the values are reported under: the group's last.
-    pub(super) pass: u32,
-    pub(super) storage: Storage,
+    pub(in crate::counters) pass: u32,
+    pub(in crate::counters) storage: Storage,
 }
 
 /// A window's images.
-pub(super) struct Job {
-    pub(super) images: Vec<Image>,
+pub(in crate::counters) struct Job {
+    pub(in crate::counters) images: Vec<Image>,
     /// Why there are no values.
-    pub(super) broken: Option<CountersError>,
+    pub(in crate::counters) broken: Option<CountersError>,
     /// Which range of an image each dispatch is.
-    pub(super) order: Vec<u32>,
+    pub(in crate::counters) order: Vec<u32>,
     /// How many ranges an image must hold.
-    pub(super) launches: u32,
+    pub(in crate::counters) launches: u32,
     /// Takes the readings.
-    pub(super) part: Part,
+    pub(in crate::counters) part: Part,
     /// Takes the images' storage back.
-    pub(super) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
+    pub(in crate::counters) give_back: Box<dyn FnOnce(Vec<Image>) + Send>,
 }
 
 /// The thread, started at the first job.
-pub(super) struct Evaluator {
+pub(in crate::counters) struct Evaluator {
     cupti: Arc<Cupti>,
     chip: Arc<str>,
     availability: Arc<[u8]>,
@@ -49,12 +49,12 @@ pub(super) struct Evaluator {
 }
 
 impl Evaluator {
-    pub(super) fn new(cupti: Arc<Cupti>, chip: Arc<str>, availability: Arc<[u8]>) -> Self {
+    pub(in crate::counters) fn new(cupti: Arc<Cupti>, chip: Arc<str>, availability: Arc<[u8]>) -> Self {
         Self { cupti, chip, availability, sender: Mutex::new(None), owed: Owed::default() }
     }
 
     /// Evaluates a job beside the program, or here when no thread can be had.
-    pub(super) fn submit(&self, job: Job) {
+    pub(in crate::counters) fn submit(&self, job: Job) {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if sender.is_none() {
             *sender = self.start();
@@ -83,12 +83,12 @@ impl Evaluator {
     }
 
     /// What jobs are counted by until they are done.
-    pub(super) fn owed(&self) -> &Owed {
+    pub(in crate::counters) fn owed(&self) -> &Owed {
         &self.owed
     }
 
     /// Waits until every job is done.
-    pub(super) fn flush(&self) {
+    pub(in crate::counters) fn flush(&self) {
         self.owed.wait();
     }
 }
@@ -113,7 +113,7 @@ fn run<'a>(cupti: &'a Cupti, chip: &str, availability: &[u8], hosts: &mut Hosts<
     give_back(images);
 }
 
-pub(super) fn evaluate<'a>(
+pub(in crate::counters) fn evaluate<'a>(
     cupti: &'a Cupti,
     chip: &str,
     availability: &[u8],
@@ -158,7 +158,7 @@ fn is_ratio(name: &str) -> bool {
 }
 
 /// Sums of counters are whole numbers; everything else is real.
-pub(super) fn exact(name: &str, value: f64) -> Value {
+pub(in crate::counters) fn exact(name: &str, value: f64) -> Value {
     const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
     let sum = name.ends_with(".sum") || name.ends_with(".max") || name.ends_with(".min");
     if sum && value >= 0.0 && value.fract() == 0.0 && value < LARGEST_WHOLE {
@@ -168,7 +168,7 @@ pub(super) fn exact(name: &str, value: f64) -> Value {
     }
 }
 
-pub(super) fn failed(error: CuptiError) -> CountersError {
+pub(in crate::counters) fn failed(error: CuptiError) -> CountersError {
     use crate::tables::CuptiStatus;
     match error.status {
         CuptiStatus::INSUFFICIENT_PRIVILEGES | CuptiStatus::HARDWARE_BUSY => {
