@@ -14,6 +14,12 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
+    /// The path is taken by a profile that is still being made.
+    #[error("{} is being recorded by another kreplay", path.display())]
+    Recording {
+        /// The path.
+        path: PathBuf,
+    },
     /// The path cannot be opened or created.
     #[error("{} cannot be {action}: {source}", path.display())]
     Path {

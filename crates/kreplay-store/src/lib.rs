@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod claim;
 mod error;
 mod header;
 mod names;
@@ -36,4 +37,4 @@ pub use rows::{
 };
 pub use schema::SCHEMA;
 pub use version::{APPLICATION_ID, STORE_VERSION, StoreVersion};
-pub use writer::{Existing, ProcessEnd, ProcessId, RunEnd, RunInfo, Writer};
+pub use writer::{Draft, Existing, ProcessEnd, ProcessId, RunEnd, RunInfo, Writer};

@@ -1,13 +1,12 @@
 //! The only writer of `.kreplay` files.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use kreplay_protocol::{FromLibrary, Hello, Settings};
 use rusqlite::{Connection, OpenFlags, params};
 
-use crate::{APPLICATION_ID, RunState, SCHEMA, STORE_VERSION, StoreError, header, side_files};
+use crate::claim::Claim;
+use crate::{APPLICATION_ID, RunState, SCHEMA, STORE_VERSION, StoreError};
 
 mod columns;
 mod records;
@@ -17,7 +16,8 @@ mod records;
 pub enum Existing {
     /// Refuse.
     Refuse,
-    /// Replace it, if it is a kreplay file of a version that this build reads; refuse otherwise.
+    /// Replace it, if it is empty, or a kreplay file of a version that this build reads and that nobody records; refuse
+    /// otherwise.
     Replace,
 }
 
@@ -62,6 +62,31 @@ pub enum ProcessEnd {
     Lost,
 }
 
+/// A file whose run has not begun yet. Dropping it frees the name, and puts back what it was to replace.
+#[derive(Debug)]
+pub struct Draft {
+    // Closed before the name is freed: fields are dropped in this order.
+    writer: Writer,
+    claim: Claim,
+}
+
+impl Draft {
+    /// Creates the file, with its schema and its run.
+    ///
+    /// # Errors
+    /// As [`Writer::create`]; what had the name before has it again.
+    pub fn create(path: &Path, existing: Existing, run: &RunInfo) -> Result<Draft, StoreError> {
+        let claim = Claim::make(path, existing)?;
+        Ok(Draft { writer: Writer::open(path, run)?, claim })
+    }
+
+    /// The run has begun: the file stays, and what it replaces is gone.
+    pub fn keep(self) -> Writer {
+        self.claim.keep();
+        self.writer
+    }
+}
+
 /// Writes one file.
 #[derive(Debug)]
 pub struct Writer {
@@ -75,16 +100,11 @@ impl Writer {
     /// Creates the file, with its schema and its run, durable against the death of this process from here on.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] where the path is taken and not to be replaced, [`StoreError::Foreign`] or another error
-    /// of reading where what is there is not ours to replace, [`StoreError::Path`] where nothing can be created.
+    /// [`StoreError::Exists`] where the path is taken and not to be replaced, [`StoreError::Recording`],
+    /// [`StoreError::Foreign`] or another error of reading where what is there may not be replaced, [`StoreError::Path`]
+    /// where nothing can be created.
     pub fn create(path: &Path, existing: Existing, run: &RunInfo) -> Result<Writer, StoreError> {
-        claim(path, existing)?;
-        let opened = Self::open(path, run);
-        if opened.is_err() {
-            // The empty file that was claimed is nobody's.
-            let _ = fs::remove_file(path);
-        }
-        opened
+        Ok(Draft::create(path, existing, run)?.keep())
     }
 
     fn open(path: &Path, run: &RunInfo) -> Result<Writer, StoreError> {
@@ -217,27 +237,5 @@ impl Writer {
 
     fn failed(&self, source: rusqlite::Error) -> StoreError {
         StoreError::Write { path: self.path.clone(), source }
-    }
-}
-
-/// Makes an empty file at `path`, so that no one else can take the name.
-fn claim(path: &Path, existing: Existing) -> Result<(), StoreError> {
-    let create = || fs::OpenOptions::new().write(true).create_new(true).open(path);
-    let failed = |source: io::Error| StoreError::Path { path: path.to_owned(), action: "created", source };
-    match create() {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
-        Err(_) if existing == Existing::Refuse => Err(StoreError::Exists { path: path.to_owned() }),
-        Err(_) => {
-            header::check(path)?;
-            fs::remove_file(path).map_err(failed)?;
-            for side in side_files::beside(path) {
-                match fs::remove_file(&side) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                    _ => {}
-                }
-            }
-            create().map(drop).map_err(failed)
-        }
     }
 }

@@ -49,6 +49,9 @@ pub(crate) enum ExpectedError {
     /// The file could not be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What has the name of a new profile is none that could be replaced.
+    #[error(transparent)]
+    NotReplaced(StoreError),
     /// The report could not be made.
     #[error(transparent)]
     Report(ReportError),
@@ -105,7 +108,10 @@ impl ExpectedError {
         match self {
             ExpectedError::Usage { .. } | ExpectedError::BadPattern { .. } => exit_codes::USAGE,
             ExpectedError::LibraryMissing { .. } | ExpectedError::DeviceMissing { .. } => exit_codes::ENVIRONMENT,
-            ExpectedError::Store(_) | ExpectedError::Report(_) | ExpectedError::Io { .. } => exit_codes::FILE,
+            ExpectedError::Store(_)
+            | ExpectedError::NotReplaced(_)
+            | ExpectedError::Report(_)
+            | ExpectedError::Io { .. } => exit_codes::FILE,
             ExpectedError::Program { .. } => exit_codes::PROGRAM,
             ExpectedError::Plan(PlanError::Unavailable(_)) => exit_codes::ENVIRONMENT,
             ExpectedError::Plan(_) | ExpectedError::NotImplemented { .. } => exit_codes::REQUEST,
@@ -130,6 +136,10 @@ impl ExpectedError {
             ExpectedError::Store(StoreError::Exists { .. }) => {
                 "choose another name with -o, or replace it with --overwrite".into()
             }
+            ExpectedError::Store(StoreError::Recording { .. }) => {
+                "wait until that run has ended, or choose another name with -o".into()
+            }
+            ExpectedError::NotReplaced(_) => "choose another name with -o, or remove what is there".into(),
             ExpectedError::Store(StoreError::Foreign { .. }) => "give a file that `kreplay profile` wrote".into(),
             ExpectedError::Store(StoreError::Path { action: "created", .. }) => {
                 "choose a place that can be written to with -o".into()

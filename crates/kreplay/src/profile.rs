@@ -49,20 +49,14 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     let private = private::PrivateFolder::make()?;
     let environment = backend.environment(private.path())?;
     let socket = listen::Socket::bind(private.path())?;
-    let writer = output_file::create(options, &run_info(options, &settings))?;
-    let file = writer.path().to_owned();
+    let draft = output_file::create(options, &run_info(options, &settings))?;
 
     // Signals are caught before there is a program to pass them on to; those that come early wait.
     let signals = signals::Signals::catch()?;
-    let program = match child::spawn(&options.program, &environment, socket.path()) {
-        Ok(program) => program,
-        Err(error) => {
-            // Nothing was recorded, and the name is free again.
-            drop(writer);
-            output_file::discard(&file);
-            return Err(error);
-        }
-    };
+    let program = child::spawn(&options.program, &environment, socket.path())?;
+    // Where the program cannot be started, nothing is recorded and nothing replaced.
+    let writer = draft.keep();
+    let file = writer.path().to_owned();
 
     let progress = Arc::new(Progress::default());
     let (events, received) = recording::channel();

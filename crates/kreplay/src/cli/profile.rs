@@ -21,7 +21,7 @@ pub(crate) struct ProfileOptions {
     /// The file to write. Without it: a name made from the program's, in the current directory.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace FILE if it is an older profile.
+    /// Replace FILE if it is an older profile, once the program has been started.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Where to profile.

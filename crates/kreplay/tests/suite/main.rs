@@ -4,4 +4,5 @@ mod commands;
 mod common;
 mod errors;
 mod profile;
+mod replacing;
 mod survival;

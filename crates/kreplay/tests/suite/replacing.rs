@@ -1,0 +1,73 @@
+//! What `--overwrite` does to the profile that has the name.
+
+use std::fs;
+
+use crate::common::*;
+
+/// A profile of one dispatch in `run.kreplay`.
+fn recorded() -> (Place, Vec<u8>) {
+    let place = Place::new();
+    assert_eq!(place.profile(&["--quiet"], &["attach", "dispatch=1", "finish"]).status().unwrap().code(), Some(0));
+    let bytes = fs::read(place.path("run.kreplay")).unwrap();
+    (place, bytes)
+}
+
+fn names(place: &Place) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(place.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "libraries")
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_profile_outlives_a_program_that_cannot_be_started() {
+    let (place, bytes) = recorded();
+    let options = ["profile", "--device", "soft", "--overwrite"];
+    let output = place.kreplay(&options).args(["-o", "run.kreplay", "--", "./typo"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(119), "{}", stderr(&output));
+    assert_eq!(fs::read(place.path("run.kreplay")).unwrap(), bytes);
+    assert_eq!(names(&place), ["run.kreplay"]);
+    // The same where the name is made from the program's.
+    fs::rename(place.path("run.kreplay"), place.path("typo.kreplay")).unwrap();
+    let output = place.kreplay(&options).args(["--", "./typo"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(119), "{}", stderr(&output));
+    assert_eq!(fs::read(place.path("typo.kreplay")).unwrap(), bytes);
+    assert_eq!(names(&place), ["typo.kreplay"]);
+}
+
+#[test]
+fn a_profile_that_is_being_recorded_is_not_replaced() {
+    let place = Place::new();
+    let (ready, go) = (place.path("ready"), place.path("go"));
+    let (touch, wait) = (format!("touch={}", ready.display()), format!("await={}", go.display()));
+    let mut first = place.profile(&["--quiet"], &["attach", "dispatch=3", &touch, &wait, "finish"]).spawn().unwrap();
+    wait_for(&ready);
+    let output = place.profile(&["--overwrite"], &["print=never"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(118), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(text.contains("run.kreplay is being recorded by another kreplay"), "{text}");
+    assert!(text.contains("hint: wait until that run has ended"), "{text}");
+    assert_eq!(stdout(&output), "");
+    fs::write(&go, "").unwrap();
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    assert_eq!(place.dispatches().len(), 3);
+    // Now it may go.
+    assert_eq!(place.profile(&["--quiet", "--overwrite"], &["print=x"]).status().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_replaced_comes_with_a_hint_that_fits() {
+    let place = Place::new();
+    fs::write(place.path("run.kreplay"), "notes").unwrap();
+    let text = stderr(&place.profile(&["--overwrite"], &["print=never"]).output().unwrap());
+    assert!(
+        text.contains("not a kreplay file") && text.contains("hint: choose another name with -o, or remove"),
+        "{text}"
+    );
+    fs::write(place.path("run.kreplay"), "").unwrap();
+    assert_eq!(place.profile(&["--quiet", "--overwrite"], &["print=x"]).status().unwrap().code(), Some(0));
+    assert_eq!(names(&place), ["run.kreplay"]);
+}
