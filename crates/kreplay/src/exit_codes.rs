@@ -18,10 +18,15 @@ pub(crate) const RECORDING: u8 = 121;
 /// A fault of kreplay itself.
 pub(crate) const INTERNAL: u8 = 122;
 
+/// What a shell would say of an end by this signal.
+pub(crate) fn of_signal(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
 /// What `--help` says about them.
 pub(crate) const HELP: &str = "Exit codes:
   0            all went well; `profile` otherwise ends with the program's own exit code
-  128 + n      the program was ended by signal n
+  128 + n      the program was ended by signal n, or kreplay before it was started
   116          the command line is wrong
   117          a device, runtime, library or permission is missing (see `kreplay doctor`)
   118          a file cannot be written or read, or is not one of kreplay's

@@ -46,13 +46,17 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     }
     let settings = settings::settings(options, backend.as_ref(), names)?;
 
+    // Caught before anything is made, so that nothing is left behind.
+    let mut signals = signals::Signals::catch()?;
     let private = private::PrivateFolder::make()?;
     let environment = backend.environment(private.path())?;
     let socket = listen::Socket::bind(private.path())?;
     let draft = output_file::create(options, &run_info(options, &settings))?;
 
-    // Signals are caught before there is a program to pass them on to; those that come early wait.
-    let signals = signals::Signals::catch()?;
+    // The terminal sends no signal to a program that is not there yet.
+    if let Some(signal) = signals.came() {
+        return Ok(exit_codes::of_signal(signal));
+    }
     let program = child::spawn(&options.program, &environment, socket.path())?;
     // Where the program cannot be started, nothing is recorded and nothing replaced.
     let writer = draft.keep();

@@ -11,6 +11,9 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use super::recording::{Event, Events};
 use crate::error::ExpectedError;
 
+/// What is passed on.
+const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
 /// Caught signals.
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -18,16 +21,25 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Catches signals from now on; they wait until [`Signals::pass_on_to`].
+    /// Catches signals from now on; they wait until [`Signals::came`] or [`Signals::pass_on_to`]. One that is ignored stays so:
+    /// it would be the program's to ignore too (`nohup`, `&` in a script), and one that is caught is not inherited.
     ///
     /// # Errors
     /// [`ExpectedError::Io`].
     pub(super) fn catch() -> Result<Self, ExpectedError> {
         let failed = |source| ExpectedError::Io { what: "a signal handler".into(), action: "made", source };
-        // A file that grows past its limit is then an error of the write and not this process's end.
-        signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
-        let signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]);
-        Ok(Self { signals: signals.map_err(failed)? })
+        let ignored = Ignored::of_this_process();
+        if !ignored.has(SIGXFSZ) {
+            // A file that grows past its limit is then an error of the write and not this process's end.
+            signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
+        }
+        let caught = PASSED_ON.into_iter().filter(|signal| !ignored.has(*signal));
+        Ok(Self { signals: SignalsInfo::<WithOrigin>::new(caught).map_err(failed)? })
+    }
+
+    /// A signal that has come already, while there was no program to pass it on to.
+    pub(super) fn came(&mut self) -> Option<i32> {
+        self.signals.pending().next().map(|origin| origin.signal)
     }
 
     /// Passes signals on to the program until it has ended. A signal that comes from the terminal reaches the program by
@@ -59,5 +71,48 @@ impl Signals {
             .spawn(pass_on)
             .map(drop)
             .map_err(|source| ExpectedError::Io { what: "a thread".into(), action: "started", source })
+    }
+}
+
+/// The signals that this process ignores, as it did when it was started: signal n is bit n - 1.
+#[derive(Debug, Clone, Copy)]
+struct Ignored(u64);
+
+impl Ignored {
+    /// None where the system does not tell.
+    fn of_this_process() -> Self {
+        Self::of(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+    }
+
+    fn of(status: &str) -> Self {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        Self(mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0))
+    }
+
+    fn has(self, signal: i32) -> bool {
+        (1..=64).contains(&signal) && self.0 >> (signal - 1) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_told_from_others() {
+        let ignored = Ignored::of("SigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\nSigCgt:\tffffffffffffffff\n");
+        assert!(ignored.has(SIGHUP) && ignored.has(13));
+        assert!(!ignored.has(SIGINT) && !ignored.has(SIGTERM) && !ignored.has(0));
+        assert!(!Ignored::of("").has(SIGHUP));
+    }
+
+    #[test]
+    fn what_comes_early_is_told() {
+        let mut signals = Signals::catch().unwrap();
+        assert_eq!(signals.came(), None);
+        kill_process(rustix::process::getpid(), Signal::USR2).unwrap();
+        // Another thread may be the one that is interrupted.
+        let came = std::iter::repeat_with(|| signals.came()).find_map(|came| came);
+        assert_eq!(came, Some(SIGUSR2));
     }
 }

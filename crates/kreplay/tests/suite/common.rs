@@ -1,7 +1,7 @@
 //! Running the built command on the scripted program.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use kreplay_store::{DispatchRow, Reader, StoreError};
 use tempfile::TempDir;
@@ -90,4 +90,10 @@ pub(crate) fn wait_for(path: &Path) {
     while !path.exists() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
+}
+
+/// Sends a signal, `-TERM` or the like.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
 }

@@ -5,4 +5,5 @@ mod common;
 mod errors;
 mod profile;
 mod replacing;
+mod signals;
 mod survival;

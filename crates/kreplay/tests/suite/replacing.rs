@@ -1,6 +1,7 @@
 //! What `--overwrite` does to the profile that has the name.
 
 use std::fs;
+use std::process::Command;
 
 use crate::common::*;
 
@@ -36,6 +37,25 @@ fn a_profile_outlives_a_program_that_cannot_be_started() {
     assert_eq!(output.status.code(), Some(119), "{}", stderr(&output));
     assert_eq!(fs::read(place.path("typo.kreplay")).unwrap(), bytes);
     assert_eq!(names(&place), ["typo.kreplay"]);
+}
+
+#[test]
+fn a_profile_outlives_a_full_disk() {
+    let (place, bytes) = recorded();
+    let inner = place.profile(&["--overwrite"], &["print=never"]);
+    // A limit on the size of files stands in for a full disk: 8 KiB hold no schema.
+    let output = Command::new("bash")
+        .args(["-c", "ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .current_dir(place.folder.path())
+        .env("KREPLAY_LIB_DIR", place.path("libraries"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(118), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+    assert_eq!(fs::read(place.path("run.kreplay")).unwrap(), bytes);
+    assert_eq!(names(&place), ["run.kreplay"]);
 }
 
 #[test]

@@ -1,16 +1,11 @@
 //! Deaths, strangers and full disks.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::common::*;
 use kreplay_store::{ProcessState, RunState};
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
-}
 
 #[test]
 fn the_program_outlives_a_killed_command_and_the_file_keeps_what_was_recorded() {
@@ -129,28 +124,6 @@ fn a_profile_within_a_profile_is_the_inner_ones() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(place.dispatches().len(), 2);
     assert_eq!(stderr(&output), "");
-}
-
-#[test]
-fn signals_that_were_sent_to_the_command_reach_the_program() {
-    for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
-        let place = Place::new();
-        let ready = place.path("ready");
-        let touch = format!("touch={}", ready.display());
-        let command = place
-            .profile(&["--quiet"], &["attach", "dispatch=10", &touch, "sleep=120000"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        wait_for(&ready);
-        signal(&command, name);
-        let output = command.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(128 + number), "{}", stderr(&output));
-        let reader = place.reader();
-        let run = reader.run().unwrap();
-        assert_eq!((run.state, run.exit_signal), (RunState::Complete, Some(number)));
-        assert_eq!(place.dispatches().len(), 10);
-    }
 }
 
 #[test]
