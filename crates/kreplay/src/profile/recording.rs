@@ -30,6 +30,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long a dead process's connection may stay open and say nothing.
 const SILENT: Duration = Duration::from_secs(30);
 
+/// The longest that is waited for processes that the program left behind: for ever, in a sum that no clock overflows.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
 /// What happens to a profile.
 pub(super) enum Event {
     /// A process said hello.
@@ -137,7 +140,7 @@ impl Recording {
         Self {
             events,
             progress,
-            linger,
+            linger: linger.min(LONGEST),
             open: HashMap::new(),
             until: None,
             look_at: None,

@@ -153,6 +153,15 @@ fn a_process_that_stays_is_left_with_a_word() {
 }
 
 #[test]
+fn any_number_of_seconds_can_be_waited_for_what_is_left_behind() {
+    let place = Place::new();
+    let options = ["--quiet", "--linger", "18446744073709551615"];
+    let output = place.profile(&options, &["attach", "dispatch=1", "finish", "exit=7"]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(7), ""));
+    assert_eq!(place.reader().run().unwrap().state, RunState::Complete);
+}
+
+#[test]
 fn nothing_to_profile_is_said_unless_quiet() {
     let place = Place::new();
     let output = place.profile(&[], &["print=hello"]).output().unwrap();
