@@ -101,6 +101,14 @@ fn look(driver: &Driver, cupti: Option<&Cupti>, device: i32) -> Option<DeviceInf
     Some(info)
 }
 
+/// The chips that a CUPTI knows without a device.
+fn named(cupti: &Cupti) -> Result<Vec<String>, OfflineError> {
+    match supported_chips(cupti) {
+        Ok(known) => Ok(known.iter().map(ToString::to_string).collect()),
+        Err(error) => Err(OfflineError::CannotPlan { path: cupti.path().to_owned(), why: error.to_string() }),
+    }
+}
+
 fn load_cupti() -> Result<Cupti, LoadError> {
     find_cupti(&Environment::of_process()).and_then(|found| Cupti::load(&found))
 }
@@ -154,11 +162,16 @@ impl Offline {
         });
         match found {
             Some(chip) => Ok(Self { cupti, chip, known: Arc::default() }),
-            None => match supported_chips(&cupti) {
-                Ok(known) => Err(OfflineError::NoChip { known: known.iter().map(ToString::to_string).collect() }),
-                Err(error) => Err(OfflineError::CannotPlan { path: cupti.path().to_owned(), why: error.to_string() }),
-            },
+            None => Err(OfflineError::NoChip { known: named(&cupti)? }),
         }
+    }
+
+    /// The chips that can be listed and planned for without a device.
+    ///
+    /// # Errors
+    /// [`OfflineError`].
+    pub fn chips() -> Result<Vec<String>, OfflineError> {
+        named(&load_cupti()?)
     }
 
     /// The chip.

@@ -12,7 +12,7 @@ use crate::output;
 
 /// Lists what can be counted.
 pub(crate) fn run(options: &CountersOptions) -> Result<u8, ExpectedError> {
-    let source = devices::choose(options.device).counters(options.chip.as_deref())?;
+    let source = devices::counters(options.device, options.chip.as_deref())?;
     let mut counters = source.list();
     if let Some(text) = &options.text {
         let wanted = text.to_lowercase();

@@ -3,6 +3,7 @@
 //! A backend adds one file beside this one and one line in [`all`].
 
 mod catalogue;
+mod chips;
 mod cuda;
 mod hsa;
 mod search;
@@ -17,6 +18,7 @@ use kreplay_protocol::Device;
 use crate::cli::DeviceChoice;
 use crate::error::ExpectedError;
 
+pub(crate) use chips::counters;
 pub(crate) use search::{LoaderPath, version_of};
 
 /// One way of profiling.

@@ -37,7 +37,7 @@ struct Planned {
 
 /// Says which counters would go into which pass, for windows of one kernel and for the longest batch windows.
 pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
-    let source = devices::choose(options.device).counters(options.chip.as_deref())?;
+    let source = devices::counters(options.device, options.chip.as_deref())?;
     let names = names(&options.counters, options.set.as_deref());
     let planned = |kernels| -> Result<Planned, ExpectedError> {
         let request = Request { names: names.clone(), repeat: options.passes, dispatches: kernels };

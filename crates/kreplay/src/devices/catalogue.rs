@@ -22,7 +22,10 @@ impl ChipCatalogue {
             Some(catalogue) => Ok(Self { catalogue, simulated }),
             None => Err(ExpectedError::DeviceMissing {
                 what: format!("the counters of {chip} are not known"),
-                hint: format!("known chips: {}", Catalogue::chips().collect::<Vec<_>>().join(", ")),
+                hint: format!(
+                    "known chips of AMD: {}; --device cuda knows those of NVIDIA",
+                    Catalogue::chips().collect::<Vec<_>>().join(", ")
+                ),
             }),
         }
     }

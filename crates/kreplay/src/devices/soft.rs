@@ -13,7 +13,7 @@ use crate::error::ExpectedError;
 use crate::libraries;
 
 /// What it is a model of.
-const CHIP: &str = "gfx90a";
+pub(super) const CHIP: &str = "gfx90a";
 
 /// Names by which the HSA runtime loads what the software GPU stands in for.
 const NAMES: [(&str, &str); 3] = [
@@ -87,7 +87,7 @@ impl Backend for Soft {
             None | Some(CHIP) => Ok(Box::new(ChipCatalogue::of(CHIP, true)?)),
             Some(other) => Err(ExpectedError::DeviceMissing {
                 what: format!("the software GPU is a {CHIP}, not a {other}"),
-                hint: format!("use --device hsa --chip {other} for the counters of that chip"),
+                hint: format!("leave --device out for the counters of {other}"),
             }),
         }
     }

@@ -85,6 +85,26 @@ fn counters_are_one_line_each() {
 }
 
 #[test]
+fn the_name_of_a_chip_tells_the_backend() {
+    let place = Place::new();
+    for (chip, command) in [("gfx942", "plan"), ("gfx1100", "counters"), ("gfx90a", "plan")] {
+        let output = place.kreplay(&[command, "--chip", chip]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains(chip), "{}", stdout(&output));
+    }
+    let output = place.kreplay(&["plan", "--chip", "nonesuch"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(117));
+    let text = stderr(&output);
+    assert!(text.contains("the counters of nonesuch are not known") && text.contains("gfx942"), "{text}");
+    // Either CUPTI is here, and its chips are named, or it is said that it is missing.
+    assert!(text.contains("GH100") || text.contains("libcupti"), "{text}");
+    let text = stderr(&place.kreplay(&["plan", "--device", "soft", "--chip", "GH100"]).output().unwrap());
+    assert!(text.contains("leave --device out"), "{text}");
+    let text = stderr(&place.kreplay(&["plan", "--device", "hsa", "--chip", "GH100"]).output().unwrap());
+    assert!(text.contains("--device cuda"), "{text}");
+}
+
+#[test]
 fn the_doctor_says_what_is_missing_and_how_to_get_it() {
     let place = Place::new();
     let output = place.kreplay(&["doctor"]).output().unwrap();
