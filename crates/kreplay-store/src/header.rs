@@ -18,6 +18,12 @@ struct Header {
     bytes: u64,
 }
 
+/// Whether the file at `path` is a kreplay file of any version. No where that cannot be told.
+pub fn is_kreplay_file(path: &Path) -> bool {
+    // A pipe would be waited for.
+    std::fs::metadata(path).is_ok_and(|found| found.is_file()) && read(path).is_ok()
+}
+
 /// Whether the file at `path` is a kreplay file of a version that this build reads.
 pub(crate) fn check(path: &Path) -> Result<(), StoreError> {
     let version = read(path)?.version;

@@ -29,6 +29,7 @@ mod version;
 mod writer;
 
 pub use error::StoreError;
+pub use header::is_kreplay_file;
 pub use names::{outcome_name, way_name, window_kind_name};
 pub use reader::Reader;
 pub use rows::{

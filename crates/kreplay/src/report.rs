@@ -1,10 +1,12 @@
 //! `kreplay report`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use kreplay_report::{By, Format, Options, write_report};
-use kreplay_store::Reader;
+use kreplay_store::{Reader, is_kreplay_file};
 
 use crate::cli::{ByChoice, FormatChoice, ReportOptions};
 use crate::error::ExpectedError;
@@ -31,9 +33,14 @@ pub(crate) fn run(options: &ReportOptions) -> Result<u8, ExpectedError> {
         return Ok(0);
     };
     let failed = |source| ExpectedError::Io { what: path.display().to_string(), action: "written", source };
-    if same_file(path, &options.file) {
+    let taken = if same_file(path, &options.file) {
+        Some("the profile itself")
+    } else {
+        is_kreplay_file(path).then_some("a profile, which a report does not replace")
+    };
+    if let Some(taken) = taken {
         return Err(ExpectedError::Usage {
-            what: format!("{} is the profile itself", path.display()),
+            what: format!("{} is {taken}", path.display()),
             hint: "write the report to another file".into(),
         });
     }
@@ -43,6 +50,8 @@ pub(crate) fn run(options: &ReportOptions) -> Result<u8, ExpectedError> {
     Ok(0)
 }
 
-fn same_file(one: &std::path::Path, other: &std::path::Path) -> bool {
-    matches!((std::fs::canonicalize(one), std::fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+/// Whether both names lead to one file, through links of either kind.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let which = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((which(one), which(other)), (Ok(one), Ok(other)) if one == other)
 }

@@ -109,3 +109,31 @@ fn reports_refuse_what_is_no_profile() {
     expect(&output, 116, &["the profile itself"]);
     assert_eq!(fs::read(place.path("run.kreplay")).unwrap(), whole);
 }
+
+#[test]
+fn a_report_replaces_no_profile() {
+    let place = Place::new();
+    assert_eq!(place.profile(&["--quiet"], &["attach", "dispatch=1", "finish"]).status().unwrap().code(), Some(0));
+    let whole = fs::read(place.path("run.kreplay")).unwrap();
+    fs::hard_link(place.path("run.kreplay"), place.path("hard")).unwrap();
+    std::os::unix::fs::symlink("run.kreplay", place.path("soft")).unwrap();
+    for link in ["hard", "soft"] {
+        let output = place.kreplay(&["report", "run.kreplay", "-o", link]).output().unwrap();
+        expect(&output, 116, &[link, "the profile itself", "hint: write the report to another file"]);
+    }
+    let mut newer = whole.clone();
+    newer[63] += 1;
+    for other in [&whole, &newer] {
+        fs::write(place.path("other.kreplay"), other).unwrap();
+        let output = place.kreplay(&["report", "run.kreplay", "-o", "other.kreplay"]).output().unwrap();
+        expect(&output, 116, &["other.kreplay is a profile", "hint: write the report to another file"]);
+        assert_eq!(&fs::read(place.path("other.kreplay")).unwrap(), other);
+    }
+    assert_eq!(fs::read(place.path("run.kreplay")).unwrap(), whole);
+    // Anything else is replaced, as --help says; and a device is written to.
+    fs::write(place.path("old.txt"), "old").unwrap();
+    for out in ["old.txt", "/dev/null"] {
+        assert_eq!(place.kreplay(&["report", "run.kreplay", "-o", out]).status().unwrap().code(), Some(0));
+    }
+    assert!(!fs::read_to_string(place.path("old.txt")).unwrap().starts_with("old"));
+}
