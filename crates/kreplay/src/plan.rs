@@ -17,14 +17,27 @@ pub(crate) const DEFAULT_SET: &str = "basic";
 pub(crate) const NO_COUNTERS: &str = "none";
 
 /// The names that the user asked for; none for times only.
-pub(crate) fn names(counters: &[String], set: Option<&str>) -> Vec<String> {
-    let counters: Vec<String> =
+///
+/// # Errors
+/// [`ExpectedError::Usage`] where an option is there and names nothing, as a variable that is not set makes it.
+pub(crate) fn names(counters: &[String], set: Option<&str>) -> Result<Vec<String>, ExpectedError> {
+    let named: Vec<String> =
         counters.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    match set {
-        Some(NO_COUNTERS) => Vec::new(),
-        Some(set) => vec![set.to_owned()],
-        None if counters.is_empty() => vec![DEFAULT_SET.to_owned()],
-        None => counters,
+    let nothing = |option: &str| {
+        Err(ExpectedError::Usage {
+            what: format!("{option} names nothing to count"),
+            hint: format!(
+                "give it a name, or leave it out to count `{DEFAULT_SET}`; `--set {NO_COUNTERS}` takes only times"
+            ),
+        })
+    };
+    match set.map(str::trim) {
+        Some("") => nothing("--set"),
+        Some(NO_COUNTERS) => Ok(Vec::new()),
+        Some(set) => Ok(vec![set.to_owned()]),
+        None if counters.is_empty() => Ok(vec![DEFAULT_SET.to_owned()]),
+        None if named.is_empty() => nothing("-c"),
+        None => Ok(named),
     }
 }
 
@@ -37,8 +50,8 @@ struct Planned {
 
 /// Says which counters would go into which pass, for windows of one kernel and for the longest batch windows.
 pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
+    let names = names(&options.counters, options.set.as_deref())?;
     let source = devices::counters(options.device, options.chip.as_deref())?;
-    let names = names(&options.counters, options.set.as_deref());
     let planned = |kernels| -> Result<Planned, ExpectedError> {
         let request = Request { names: names.clone(), repeat: options.passes, dispatches: kernels };
         Ok(Planned { kernels, plan: source.plan(&request)? })
@@ -194,10 +207,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_clear() {
-        assert_eq!(names(&[], None), ["basic"]);
-        assert_eq!(names(&[], Some("memory")), ["memory"]);
-        assert!(names(&[], Some("none")).is_empty());
-        assert_eq!(names(&["A ".into(), String::new(), "B".into()], None), ["A", "B"]);
+        assert_eq!(names(&[], None).unwrap(), ["basic"]);
+        assert_eq!(names(&[], Some("memory")).unwrap(), ["memory"]);
+        assert!(names(&[], Some("none")).unwrap().is_empty());
+        assert_eq!(names(&["A ".into(), String::new(), "B".into()], None).unwrap(), ["A", "B"]);
     }
 
     fn plan(way: Way, price: u64) -> Plan {

@@ -40,7 +40,7 @@ use recording::{Event, Recording};
 /// Runs a program and records what its processes say. Gives the program's own exit code where nothing of ours failed.
 pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     let backend = devices::choose(options.device);
-    let names = plan::names(&options.counters, options.set.as_deref());
+    let names = plan::names(&options.counters, options.set.as_deref())?;
     if let Some(refused) = check::apart(options.device, &names, options.passes)? {
         return Ok(refused);
     }

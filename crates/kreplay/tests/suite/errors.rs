@@ -21,6 +21,13 @@ fn usage_errors_end_with_116() {
     expect(&place.profile(&["--kernel", "("], &[]).output().unwrap(), 116, &["--kernel", "hint:"]);
     expect(&place.profile(&["--chunk", "3000"], &[]).output().unwrap(), 116, &["--chunk 3000", "power of two"]);
     expect(&place.profile(&["--passes", "0"], &[]).output().unwrap(), 116, &["--passes"]);
+    for nothing in [&["-c", ""][..], &["-c", ",,"], &["-c", " "], &["--set", ""]] {
+        let words = [&format!("{} names nothing to count", nothing[0]), "hint: give it a name"];
+        let profile = [&["profile", "--device", "soft"], nothing, &["--", "touch", "ran"]].concat();
+        expect(&place.kreplay(&profile).output().unwrap(), 116, &words);
+        expect(&place.kreplay(&[&["plan", "--device", "soft"], nothing].concat()).output().unwrap(), 116, &words);
+        assert!(!place.path("ran").exists());
+    }
     assert_eq!(place.kreplay(&["--help"]).output().unwrap().status.code(), Some(0));
 }
 
