@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use kreplay_protocol::{Outcome, WindowKind};
 use kreplay_store::{DispatchRow, Reader, outcome_name};
 
 use crate::by_kernel::{self, COMBINED, KernelTotals};
@@ -82,7 +83,7 @@ fn add_dispatch(table: &mut Table, dispatch: &DispatchRow, many: bool) {
         text::sizes(dispatch.block),
         outcome,
         format!("{}/{}", dispatch.passes_done, dispatch.passes_asked),
-        text::bytes(dispatch.bytes.write_set),
+        write_set(dispatch),
     ];
     if many {
         own.insert(0, dispatch.process.to_string());
@@ -103,6 +104,18 @@ fn add_dispatch(table: &mut Table, dispatch: &DispatchRow, many: bool) {
         ]);
         table.add_row(row);
     }
+}
+
+/// The write set where one was looked for: of a batch window only the whole window's is known.
+fn write_set(dispatch: &DispatchRow) -> String {
+    let bytes = dispatch.bytes.write_set;
+    let looked_for = dispatch.outcome == Outcome::Replayed
+        && match dispatch.window_kind {
+            Some(kind) => kind == WindowKind::Kernel,
+            // The window's record is lost with the end of the program.
+            None => bytes > 0,
+        };
+    if looked_for { text::bytes(bytes) } else { "-".to_owned() }
 }
 
 /// Kernels, one row a counter and pass.
