@@ -11,6 +11,10 @@ use crate::overview::{Counting, add_phases};
 pub(crate) const COMBINED: &str =
     "mean, min and max are over the dispatches of a kernel on one kind of chip; passes are kept apart";
 
+/// The same where no dispatch differs from the mean.
+pub(crate) const SAME: &str =
+    "mean is over the dispatches of a kernel on one kind of chip, and none differs from it; passes are kept apart";
+
 /// A kernel on one kind of chip, over all processes of the job.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelTotals {

@@ -2,6 +2,7 @@
 
 use kreplay_protocol::{Value, Way};
 use kreplay_store::way_name;
+use unicode_width::UnicodeWidthStr;
 
 /// A value: counts exactly, other numbers with six significant digits.
 pub(crate) fn value(value: Value) -> String {
@@ -49,13 +50,59 @@ pub(crate) fn time(nanoseconds: u64) -> String {
 /// A name of at most `most` characters: the middle of a longer one is left out. Control characters, which a program may
 /// put into a name, never reach the terminal.
 pub(crate) fn name(name: &str, most: usize) -> String {
-    let clean: Vec<char> = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean: Vec<char> = clean(name).chars().collect();
     if clean.len() <= most {
         return clean.into_iter().collect();
     }
     let head = (most - 1) / 2;
     let tail = most - 1 - head;
     clean[..head].iter().chain(&['…']).chain(&clean[clean.len() - tail..]).collect()
+}
+
+/// A whole name without its control characters.
+pub(crate) fn clean(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// The beginning of a name, in at most `columns` of a terminal.
+pub(crate) fn begin(name: &str, columns: usize) -> String {
+    if name.width() <= columns {
+        return name.to_owned();
+    }
+    let mut begin = String::new();
+    for c in name.chars() {
+        begin.push(c);
+        if begin.width() + 1 > columns {
+            begin.pop();
+            break;
+        }
+    }
+    begin + "…"
+}
+
+/// Lines of at most `columns`, as far as their words allow: none is broken, nor a number from what it counts. What goes on
+/// is indented.
+pub(crate) fn fold(text: &str, columns: usize) -> String {
+    let mut folded = String::new();
+    for line in text.lines() {
+        let mut at = 0;
+        let words: Vec<&str> = line.split(' ').collect();
+        let together = words.chunk_by(|word, _| word.ends_with(|c: char| c.is_ascii_digit()));
+        for word in together.map(|words| words.join(" ")) {
+            let width = word.width();
+            if at > 0 && at + 1 + width > columns {
+                folded.push_str("\n  ");
+                at = 2;
+            } else if at > 0 {
+                folded.push(' ');
+                at += 1;
+            }
+            folded.push_str(&word);
+            at += width;
+        }
+        folded.push('\n');
+    }
+    folded
 }
 
 /// One, two or three sizes, without trailing ones.
@@ -139,5 +186,15 @@ mod tests {
         assert_eq!(name("short", 8), "short");
         assert_eq!(name("abcdefghij", 5), "ab…ij");
         assert_eq!(name("a\x1b[31mb", 20), "a\u{fffd}[31mb");
+    }
+
+    #[test]
+    fn names_keep_their_beginning_and_lines_their_words() {
+        assert_eq!(begin("abcdef", 6), "abcdef");
+        assert_eq!(begin("abcdef", 5), "abcd…");
+        assert_eq!(begin("日本語", 5), "日本…");
+        assert_eq!(fold("one two three\nfour\n\n", 9), "one two\n  three\nfour\n\n");
+        assert_eq!(fold("passes 15.0 µs", 11), "passes\n  15.0 µs\n");
+        assert_eq!(fold("unbreakable word", 4), "unbreakable\n  word\n");
     }
 }

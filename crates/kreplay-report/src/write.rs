@@ -33,7 +33,8 @@ pub struct Options {
     pub format: Format,
     /// Its entries.
     pub by: By,
-    /// Columns of the terminal that a table must fit into; as wide as it gets when `None`.
+    /// Columns of the terminal that a table must fit into. When `None`, it is for programs too: all columns, one line a
+    /// row, as wide as it gets.
     pub width: Option<u16>,
 }
 

@@ -147,19 +147,3 @@ fn flushed_caches_are_told_with_the_values() {
         assert_eq!(text.contains("filled with other data before each pass"), told, "{text}");
     }
 }
-
-#[test]
-fn a_narrow_terminal_is_not_overrun() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("job.kreplay");
-    job(&path);
-    let mut out = Vec::new();
-    let options = Options { format: Format::Table, by: By::Kernel, width: Some(100) };
-    write_report(&Reader::open(&path).unwrap(), &options, &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    let table = text.lines().skip_while(|line| !line.starts_with("kernel")).take_while(|line| !line.is_empty());
-    for line in table {
-        assert!(line.chars().count() <= 100, "{line}");
-    }
-    assert!(!text.contains('\u{1b}'), "an escape sequence of a kernel's name reached the terminal");
-}

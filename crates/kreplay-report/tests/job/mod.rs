@@ -5,7 +5,8 @@ use std::path::Path;
 use kreplay_protocol::*;
 use kreplay_store::{Existing, ProcessEnd, RunEnd, RunInfo, Writer};
 
-fn dispatch(number: u64, kernel: u32) -> Dispatch {
+/// A dispatch that was replayed in two passes.
+pub(crate) fn dispatch(number: u64, kernel: u32) -> Dispatch {
     Dispatch {
         number,
         agent: 1,
