@@ -92,7 +92,7 @@ impl Decline {
     pub fn explanation(self) -> &'static str {
         match self {
             Decline::GraphLaunch => {
-                "the kernel is part of a graph that cannot be recorded node by node; profile with batch windows, or with graphs off"
+                "the kernel is part of a graph that cannot be recorded node by node; profile with `--window batch`, or with graphs off"
             }
             Decline::StreamCapture => {
                 "it ran while a stream was being captured into a graph, and nothing may be waited for then; launch it outside the capture"
@@ -114,14 +114,20 @@ impl Decline {
                 "the kernel reaches memory that cannot be captured; allocate it through the device allocator"
             }
             Decline::NoBacking => {
-                "neither device nor host memory has room for the snapshot; free memory or lower the footprint"
+                "neither device nor host memory has room for the snapshot; free memory, raise `--host-budget`, or lower `--device-reserve`"
             }
-            Decline::CaptureFailed => "the snapshot could not be taken whole; see the message of the agent",
-            Decline::DrainTimeout => "the device did not become idle in time; raise the deadline or exclude the kernel",
+            Decline::CaptureFailed => {
+                "the snapshot could not be taken whole; see the message of the agent: where that is about time, raise `--pass-deadline`"
+            }
+            Decline::DrainTimeout => {
+                "the device did not become idle in time; raise `--drain-deadline`, or leave the kernel out (`--exclude`)"
+            }
             Decline::Reentrant => "the kernel was launched from within a window of the same device; nothing to do",
             Decline::UnknownArguments => "the size of the kernel's arguments is not known; rebuild its code object",
             Decline::CountersUnavailable => "the counters cannot be read now; run `kreplay doctor`",
-            Decline::PassFailed => "a pass failed and memory was put back; see the message of the agent",
+            Decline::PassFailed => {
+                "a pass failed and memory was put back; see the message of the agent: where that is about time, raise `--pass-deadline`"
+            }
             Decline::AgentLost => "the device does not answer any more; nothing on it can be profiled in this run",
         }
     }

@@ -84,7 +84,7 @@ pub(crate) struct ProfileOptions {
     /// Bytes in which memory is compared: a power of two. Without it: 4096.
     #[arg(long, value_name = "BYTES", help_heading = "Limits")]
     pub(crate) chunk: Option<u64>,
-    /// Wait this many seconds for processes that the program left behind.
+    /// Wait this many seconds for profiled processes that the program left behind: those that have used a GPU by its end.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, help_heading = "Limits")]
     pub(crate) linger: u64,
 

@@ -13,7 +13,8 @@ use super::progress::Progress;
 /// How often the line is drawn.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Draws until dropped, then leaves the terminal as it was. Draws nothing where stderr is no terminal.
+/// Draws until dropped, then leaves the terminal as it was. Draws nothing where stderr is no terminal, and none where stdout is one
+/// too: the program writes there, and a line that is drawn anew wipes what it left unfinished, such as a question.
 #[derive(Debug)]
 pub(super) struct Live {
     running: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
@@ -22,7 +23,7 @@ pub(super) struct Live {
 impl Live {
     /// Starts to draw.
     pub(super) fn start(quiet: bool, progress: Arc<Progress>) -> Self {
-        if quiet || !io::stderr().is_terminal() {
+        if quiet || !io::stderr().is_terminal() || io::stdout().is_terminal() {
             return Self { running: None };
         }
         let (stop, stopped) = mpsc::channel();
