@@ -40,7 +40,11 @@ pub(crate) fn check_length(path: &Path) -> Result<(), StoreError> {
     if found == expected {
         return Ok(());
     }
-    Err(StoreError::Damaged { path: path.to_owned(), why: format!("it has {found} bytes and should have {expected}") })
+    let mut why = format!("it has {found} bytes and should have {expected}");
+    if found < expected {
+        why.push_str("; if it was copied from where a run did not end in order, its log, FILE-wal, belongs to it");
+    }
+    Err(StoreError::Damaged { path: path.to_owned(), why })
 }
 
 fn read(path: &Path) -> Result<Header, StoreError> {

@@ -96,6 +96,11 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     if let Some(error) = &failed {
         note(&format!("kreplay: {error}"));
         note("kreplay: the program went on unprofiled from there; what was recorded before is in the file");
+        let mut log = file.clone().into_os_string();
+        log.push("-wal");
+        if std::path::Path::new(&log).exists() {
+            note(&format!("kreplay: a part of it is in {} beside it: keep both", log.to_string_lossy()));
+        }
     }
     Ok(match (ended.exit_code(), failed) {
         (0, Some(_)) => exit_codes::RECORDING,

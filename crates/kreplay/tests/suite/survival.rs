@@ -160,6 +160,9 @@ fn a_full_disk_ends_the_recording_and_not_the_program() {
     assert_eq!(stdout(&output), "still here\n");
     assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
     assert!(stderr(&output).contains("writing to run.kreplay failed"), "{}", stderr(&output));
+    // Whether the log could be taken over depends on where the limit fell.
+    let log = place.path("run.kreplay-wal");
+    assert_eq!(stderr(&output).contains("run.kreplay-wal beside it: keep both"), log.exists(), "{}", stderr(&output));
     let kept = place.dispatches().len();
     assert!(kept > 0 && kept < 20_000, "{kept}");
 }
