@@ -108,7 +108,7 @@ pub(crate) struct ProfileOptions {
 pub(crate) enum RestoreChoice {
     /// What was seen to change.
     Observed,
-    /// All of the program's memory on the device.
+    /// All of the program's memory on the device, in windows of one kernel.
     Full,
 }
 

@@ -30,6 +30,14 @@ pub(super) fn settings(
             hint: "caches are flushed before a pass, not before each kernel of one; leave --window out".into(),
         });
     }
+    if options.restore == RestoreChoice::Full && options.window == WindowKindChoice::Batch {
+        return Err(ExpectedError::Usage {
+            what: "--restore full and --window batch exclude each other".into(),
+            hint:
+                "a batch window puts back what was written, which only the other kind of restore knows; leave one out"
+                    .into(),
+        });
+    }
     if let Some(bytes) = options.chunk
         && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
     {
@@ -145,5 +153,13 @@ mod tests {
         }
         let both = made(DeviceChoice::Cuda, &["--cache", "flush", "--window", "batch"]).unwrap_err();
         assert!(both.to_string().contains("exclude each other"), "{both}");
+    }
+
+    #[test]
+    fn a_whole_restore_has_no_batch_windows() {
+        assert!(made(DeviceChoice::Cuda, &["--restore", "full"]).is_ok());
+        assert!(made(DeviceChoice::Cuda, &["--restore", "full", "--window", "kernel"]).is_ok());
+        let both = made(DeviceChoice::Cuda, &["--restore", "full", "--window", "batch"]).unwrap_err();
+        assert!(both.to_string().contains("--restore full and --window batch exclude each other"), "{both}");
     }
 }
