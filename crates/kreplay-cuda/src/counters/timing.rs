@@ -2,7 +2,7 @@
 //! dispatch follows its event at once.
 
 use super::no_window;
-use super::planning::plan::EVENT_TIME;
+use super::planning::names::EVENT_TIME;
 use crate::agent::{CudaAgent, Pause};
 use crate::tables::Event;
 use kreplay_engine::{AgentError, CountersError, Reading, Value};

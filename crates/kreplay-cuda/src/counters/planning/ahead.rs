@@ -2,11 +2,11 @@
 //! finds them when it comes to ask; so a plan does not depend on the threads. CUPTI keeps what it knows of a list in an object
 //! that one thread uses.
 
+use super::formula::{Formula, MARKERS};
 use super::planner::{Planner, may_take_several, turned};
+use super::sample_group::{Asked, terms};
 use super::samples::markers;
 use crate::counters::beside::side_by_side;
-use crate::counters::sampling::formula::{Formula, MARKERS};
-use crate::counters::sampling::group::{Asked, terms};
 use std::sync::Arc;
 
 /// The most threads beside the one that plans.

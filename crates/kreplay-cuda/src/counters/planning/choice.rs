@@ -12,7 +12,7 @@
 use super::planner::Planner;
 use super::price::{Price, session};
 use super::range_group::{Group, cost};
-use crate::counters::sampling::SampleGroup;
+use super::sample_group::SampleGroup;
 use kreplay_engine::PlanError;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Everything that can be counted.
 
 use super::host::Host;
-use super::plan::EVENT_TIME;
+use super::names::EVENT_TIME;
 use super::sets::SETS;
 use crate::tables::Cupti;
 use kreplay_engine::CounterInfo;

@@ -1,13 +1,14 @@
 //! From what the user asked for to metrics of the chip.
 
 use super::host::Host;
-use super::plan::EVENT_TIME;
 use super::sets::{SETS, find};
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{PlanError, near_names};
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// The name of the time that is taken without counters.
+pub(in crate::counters) const EVENT_TIME: &str = "gpu_time";
 /// How many near names an error tells.
 const NEAR: usize = 4;
 

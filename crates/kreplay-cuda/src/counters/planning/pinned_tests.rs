@@ -4,8 +4,9 @@
 
 use super::answers::Known;
 use super::host::Host;
+use super::names::EVENT_TIME;
 use super::names::resolve;
-use super::plan::{EVENT_TIME, Planned, plan, plan_request, plan_unfenced};
+use super::plan::{Planned, plan, plan_request, plan_unfenced};
 use super::plan_tests::{CHIP, cupti};
 use super::planner::Planner;
 use kreplay_engine::Request;

@@ -3,10 +3,10 @@
 use super::answers::Known;
 use super::choice::choose;
 use super::host::Host;
-use super::names::resolve;
+use super::names::{EVENT_TIME, resolve};
 use super::planner::Planner;
 use super::range_group::Group;
-use crate::counters::sampling::SampleGroup;
+use super::sample_group::SampleGroup;
 use crate::tables::{Cupti, CuptiError};
 use kreplay_engine::{Plan, PlanError, PlannedCounter, PlannedPass, Request, Way};
 use std::sync::Arc;
@@ -44,9 +44,6 @@ pub(in crate::counters) struct Planned {
     pub(in crate::counters) instances: Vec<Instance>,
     pub(in crate::counters) sampled: Vec<Sampled>,
 }
-
-/// The name of the time that is taken without counters.
-pub(crate) const EVENT_TIME: &str = "gpu_time";
 
 /// What a dispatch costs where only its time is taken.
 const TIMING: Duration = Duration::from_micros(25);

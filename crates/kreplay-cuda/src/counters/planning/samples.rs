@@ -1,11 +1,11 @@
 //! Packing what can be sampled into as few groups as a few orders of trying give.
 
 use super::ahead::without;
+use super::formula::{FAR_MARKER, Formula, MARKERS};
 use super::planner::Planner;
+use super::sample_group::SampleGroup;
+use super::sample_group::{Asked, is_far, terms};
 use crate::counters::beside::side_by_side;
-use crate::counters::sampling::SampleGroup;
-use crate::counters::sampling::formula::{FAR_MARKER, Formula, MARKERS};
-use crate::counters::sampling::group::{Asked, is_far, terms};
 use kreplay_engine::PlanError;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! The samples of a segment while its images are read, in whatever order.
 
-use super::group::SampleGroup;
 use super::segment::Samples;
 use crate::counters::Guarded;
 use crate::counters::gather::Part;
+use crate::counters::planning::sample_group::SampleGroup;
 use kreplay_engine::{CountersError, Reading};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -14,8 +14,6 @@
 
 mod collect;
 mod device;
-pub(crate) mod formula;
-pub(crate) mod group;
 mod pace;
 mod pass;
 mod progress;
@@ -34,8 +32,8 @@ mod workers;
 #[cfg(test)]
 mod tests;
 
+use crate::counters::planning::sample_group::SampleGroup;
 pub(super) use device::Device;
-pub(crate) use group::SampleGroup;
 pub(super) use pass::SampledPass;
 pub(crate) use session::availability;
 pub(super) use unfenced::{Events, UnfencedPass};

@@ -1,11 +1,11 @@
 //! A pass that is sampled with fences: segments, one after the other.
 
 use super::collect::Closing;
-use super::group::SampleGroup;
 use super::segment::{self, Segment};
 use super::{Sampling, failed, pace};
 use crate::counters::Guarded;
 use crate::counters::gather::Gather;
+use crate::counters::planning::sample_group::SampleGroup;
 use kreplay_engine::sampling::{Beat, Fences, Ground};
 use kreplay_engine::{CountersError, PlannedCounter};
 use std::sync::Arc;

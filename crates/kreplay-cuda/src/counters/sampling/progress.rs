@@ -1,8 +1,8 @@
 //! How far sampling is, as its thread and those that count tell each other.
 
-use super::group::SampleGroup;
 use super::tempo::Tempo;
 use crate::counters::Guarded;
+use crate::counters::planning::sample_group::SampleGroup;
 use kreplay_engine::sampling::Beat;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The sampling hardware behind a small trait, so that everything above it runs without a GPU.
 
-use super::group::SampleGroup;
+use crate::counters::planning::sample_group::SampleGroup;
 use std::sync::Arc;
 
 /// A device's sampling hardware. Used by one thread.

@@ -3,8 +3,8 @@
 //! A *segment* is what was sampled between one start of the hardware and its stop: a pass, or a part of one.
 
 use super::collect::{Loss, Lost};
-use super::group::SampleGroup;
 use super::pace::apart;
+use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
 use kreplay_engine::{CountersError, PlannedCounter, Reading};

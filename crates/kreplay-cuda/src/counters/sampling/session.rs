@@ -3,11 +3,11 @@
 //! There is one object for a device. What it was programmed with first it keeps: a second configuration is accepted and
 //! changes nothing, so another group needs another object, which takes about 100 ms.
 
-use super::group::SampleGroup;
 use super::pace::BUFFER;
 use super::sampler::{Decoded, Sampler, SamplerError, Values};
 use super::times::times;
 use crate::counters::planning::host::{Host, Names};
+use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::images::zeroed;
 use crate::counters::sharing::busy::while_busy;
 use crate::tables::cupti_sampling::*;

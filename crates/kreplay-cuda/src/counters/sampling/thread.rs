@@ -1,12 +1,12 @@
 //! What the thread does that has a device's sampling hardware to itself; see [`super::unit`].
 
 use super::collect::{Closing, Collected, Lost};
-use super::group::SampleGroup;
 use super::pace::limit;
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::unit::{Command, Programming, Reply};
 use super::workers::{Blank, Filled, Workers};
+use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::{Guarded, exit};
 use kreplay_engine::CountersError;
 use std::sync::Arc;

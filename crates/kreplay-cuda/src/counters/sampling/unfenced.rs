@@ -4,14 +4,14 @@
 //! that was recorded while the device was idle.
 
 use super::collect::{Closing, Work};
-use super::group::SampleGroup;
 use super::segment::Samples;
 use super::shares::shares;
 use super::{Programming, Sampling, failed, pace};
 use crate::agent::CudaAgent;
 use crate::counters::gather::Gather;
 use crate::counters::no_window;
-use crate::counters::planning::plan::EVENT_TIME;
+use crate::counters::planning::names::EVENT_TIME;
+use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::evaluate::exact;
 use crate::tables::{Cupti, Event};
 use kreplay_engine::sampling::Fence;

@@ -6,7 +6,6 @@
 //! dispatches the thread stops by itself, which [`Unit::enter`] tells.
 
 use super::collect::Closing;
-use super::group::SampleGroup;
 use super::pace::{self, portion};
 use super::progress::Progress;
 use super::sampler::{Sampler, SamplerError};
@@ -14,6 +13,7 @@ use super::thread::Thread;
 use super::workers::Workers;
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
+use crate::counters::planning::sample_group::SampleGroup;
 use kreplay_engine::sampling::Beat;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};

@@ -2,6 +2,7 @@
 
 pub(in crate::counters) mod alone;
 pub(in crate::counters) mod busy;
+mod company;
 pub(in crate::counters) mod lock;
 mod patience;
 pub(in crate::counters) mod reach;

@@ -1,8 +1,8 @@
 //! A device whose clock stands still unless it is moved.
 
-use super::super::group::SampleGroup;
 use super::super::sampler::{Decoded, Sampler, SamplerError, Values};
 use crate::counters::Guarded;
+use crate::counters::planning::sample_group::SampleGroup;
 use kreplay_engine::CountersError;
 use kreplay_engine::sampling::Ground;
 use std::sync::{Arc, Mutex};

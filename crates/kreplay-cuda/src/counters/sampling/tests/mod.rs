@@ -3,10 +3,10 @@
 mod fake;
 
 use super::collect::{Closing, Lost};
-use super::formula::{Formula, MARKERS};
 use super::segment::{Samples, Segment};
 use super::*;
 use crate::counters::gather::Gather;
+use crate::counters::planning::formula::{Formula, MARKERS};
 use crate::counters::planning::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
 use kreplay_engine::sampling::Fence;

@@ -1,7 +1,7 @@
 //! Metrics that one sampling pass counts.
 
 use super::formula::{Formula, MARKERS};
-use crate::counters::planning::host::{ConfigImage, Names};
+use super::host::{ConfigImage, Names};
 use std::sync::Arc;
 
 /// A metric, and how it follows from its terms.
@@ -41,19 +41,19 @@ impl SampleGroup {
     }
 
     /// Whether it counts the multiprocessors.
-    pub(super) fn is_near(&self) -> bool {
+    pub(in crate::counters) fn is_near(&self) -> bool {
         self.terms.iter().any(|term| is_near(term))
     }
 
     /// Whether nothing but the marker needs to be read of a sample in which that stood still. While no multiprocessor was active
     /// what only they count stands still too, unless it counts time; but active they may be without an instruction.
-    pub(super) fn rests_with_marker(&self) -> bool {
+    pub(in crate::counters) fn rests_with_marker(&self) -> bool {
         self.terms.first().is_some_and(|marker| **marker == *MARKERS[0])
             && self.terms.iter().all(|term| is_near(term) && !term.contains("elapsed"))
     }
 
     /// Where a term stands.
-    pub(super) fn place(&self, term: &str) -> Option<usize> {
+    pub(in crate::counters) fn place(&self, term: &str) -> Option<usize> {
         self.terms.iter().position(|known| &**known == term)
     }
 }
