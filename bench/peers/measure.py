@@ -1,4 +1,5 @@
 """Running commands with time limits, and writing results: what every part of the peer benchmarks uses."""
+import collections
 import datetime
 import json
 import os
@@ -146,7 +147,10 @@ def kernel_passes(found):
 
 
 def outcomes(bench, subject, case, found):
-    """How many dispatches were profiled and how many were not, have values, diverged."""
+    """How many dispatches were profiled and how many were not, have values, diverged; why not is in the raw log."""
+    reasons = collections.Counter(f"{dispatch['reason']}: {dispatch['detail']}" for dispatch in found if dispatch["outcome"] == "declined")
+    for reason, count in reasons.most_common(8):
+        note(f"{subject}, {case}: {count} declined, {reason}")
     for metric, count in (
         ("dispatches_profiled", len(replayed(found))),
         ("dispatches_declined", sum(dispatch["outcome"] == "declined" for dispatch in found)),
@@ -188,7 +192,9 @@ def in_place(resident, written):
 
 
 def build():
-    """Builds the workloads and peers."""
+    """Builds the workloads and peers that are missing; gives whether all are there."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    there = True
     cu = ["nvcc", "-x", "cu", "-O2", "-arch=native"]
     libraries = ["-lcuda", "-lcupti", "-lnvperf_host", "-lnvperf_target"]
     commands = [
@@ -200,6 +206,7 @@ def build():
         [*cu, "-o", BUILD / "range_traffic", HERE / "range_traffic.cpp", *libraries],
         [*cu, "-o", BUILD / "sampling_prices", HERE / "sampling_prices.cpp", *libraries],
         [*cu, "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "range_window.so", HERE / "range_window.cpp", *libraries],
+        [*cu, "-shared", "-Xcompiler", "-fPIC", "-o", BUILD / "tracing.so", HERE / "tracing.cpp", "-lcuda", "-lcupti"],
         ["nvcc", "-O2", "-arch=native", "-o", BUILD / "memory_peers", HERE / "memory_peers.cu", "-lcuda", "-lcheckpoint"],
     ]
     folders = ["/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"]
@@ -211,4 +218,11 @@ def build():
             continue
         text, code, _ = run(command + paths + ["-I/usr/local/cuda/extras/CUPTI/include"], 240)
         if code:
+            there = False
             print("not built:", command[command.index("-o") + 1], text[-600:], flush=True)
+    return there
+
+
+if __name__ == "__main__":  # builds only, which needs no GPU
+    state["raw"] = sys.stdout
+    sys.exit(not build())

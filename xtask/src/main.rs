@@ -5,6 +5,7 @@
 //! cargo ci                 everything that continuous integration checks
 //! cargo xtask gen          regenerate what is committed but generated (`--check` only compares)
 //! cargo xtask bench        write the tables of docs/performance.md from bench/results (`--check` only compares)
+//! cargo xtask pack FILE    all that a machine with a GPU needs to run tests/cuda and bench/peers without a Rust toolchain
 //! ```
 #![forbid(unsafe_code)]
 
@@ -15,13 +16,14 @@ mod demo;
 mod demo_summary;
 mod doc_tables;
 mod r#gen;
+mod pack;
 mod packages;
 mod shell;
 mod tally;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask demo | ci | gen [--check] | bench [--check]";
+const USAGE: &str = "usage: cargo xtask demo | ci | gen [--check] | bench [--check] | pack FILE";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,7 @@ fn main() -> Result<()> {
         ["gen", "--check"] => r#gen::run(r#gen::Mode::Check),
         ["bench"] => bench::run(r#gen::Mode::Write),
         ["bench", "--check"] => bench::run(r#gen::Mode::Check),
+        ["pack", archive] => pack::run(archive.as_ref()),
         _ => bail!("{USAGE}"),
     }
 }
