@@ -130,18 +130,34 @@ def large():
 
 
 def inline():
-    """14 s: one group that samples in line, no replay: what it adds to a kernel."""
+    """25 s: one group that samples in line, no replay: what it adds to a kernel, and what tracing alone does."""
     program = in_place(64, 1024)
-    plain = slope(lambda count: loop(run(program(count))[0]), 500, 2500)
-    for metrics, options, case in (
+    alone = in_place_loop(program)
+    plain = [slope(alone, 500, 2500) for _ in range(3)]
+    traced = in_place_loop(lambda count: ["env", f"CUDA_INJECTION64_PATH={BUILD / 'tracing.so'}", *program(count)])
+    rows = [("tracing by CUPTI activities", "no counters", [slope(traced, 500, 2500) for _ in range(4)])]
+    plan = (
         ("sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum", ["--fence", "on"], "one sampling group, --fence on"),
         (MEMORY, ["--fence", "on"], "one sampling group of L2 and DRAM counters, --fence on"),
         ("sm__cycles_active.sum,sm__inst_executed.sum,dram__bytes_read.sum", ["--fence", "off"], "one sampling group, --fence off"),
-    ):
+    )
+    for metrics, options, case in plan:
         # Kernels are counted as the program launches them: what they cost is in its loop.
-        each = [slope(in_loop(["-c", metrics, *options], program), 500, 2500) for _ in range(2)]
+        each = [slope(in_loop(["-c", metrics, *options], program), 500, 2500) for _ in range(4)]
         found = dispatches()
         passes = max((dispatch["passes"] for dispatch in replayed(found)), default=0)
-        added = [(value - plain) * 1e3 for value in each if value is not None and plain is not None]
-        result("inline", "kreplay", case, "added_us_per_kernel", "us", added if passes == 1 else [])
+        rows.append(("kreplay", case, each if passes == 1 else []))
         outcomes("inline", "kreplay", case, found)
+        bounds = [counter["bound"] / max(abs(counter["value"]), 1.0) for dispatch in found for counter in dispatch["counters"]
+                  if counter.get("bound") is not None]
+        result("inline", "kreplay", case, "bound_of_value", "ratio", [statistics.median(bounds)] if bounds else [])
+    plain = [value for value in plain if value is not None]
+    result("inline", "unprofiled", "the same loop", "us_per_kernel", "us", [value * 1e3 for value in plain])
+    for subject, case, each in rows:
+        added = [(value - statistics.median(plain)) * 1e3 for value in each if value is not None] if plain else []
+        result("inline", subject, case, "added_us_per_kernel", "us", added)
+
+
+def in_place_loop(program):
+    """Milliseconds of a command's loop, by its number of launches."""
+    return lambda count: loop(run(program(count))[0])

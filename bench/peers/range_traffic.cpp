@@ -1,6 +1,6 @@
 // What ranges count of their own: range_traffic run           launches a kernel of a few durations, for a profiler.
 //                                range_traffic METRIC        the same by CUPTI's Range Profiler; then ranges with none and several.
-//                                range_traffic METRIC kinds  ten kinds in turn, with a range around one or two of them.
+//                                range_traffic METRIC kinds  ten kinds in turn, with a range around one of them, or around none.
 // Each launch of the first writes the same words, however long it lasts: what grows with its turns, or is there without a launch,
 // is not the kernel's. A launch more in a range adds what is the launch's alone.
 // nvcc -lcuda -lcupti -lnvperf_host -lnvperf_target
@@ -19,7 +19,7 @@ static __global__ void store(unsigned* data, int turns) {
     data[at] = value;
 }
 
-// RANGES ranges around what `launch` launches; after each, something else.
+// RANGES ranges around what `launch` launches; after each, something else. Nothing runs on from one to the other.
 using Launch = std::function<void()>;
 static void count(RangeSession& session, const std::string& what, int launches, const Launch& launch, const Launch& after) {
     session.program();
@@ -28,9 +28,10 @@ static void count(RangeSession& session, const std::string& what, int launches, 
         session.push(std::to_string(k).c_str());
         launch();
         session.pop();
+        CUDA(cudaDeviceSynchronize());
         after();
+        CUDA(cudaDeviceSynchronize());
     }
-    CUDA(cudaDeviceSynchronize());
     session.stop();
     std::printf("%s launches %d:", what.c_str(), launches);
     for (size_t at = 0, ranges = session.decode(); at < ranges; at++) std::printf(" %.0f", session.values(at)[0]);
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
     if (kinds) {
         // Each kind finds what the others left, as in ten_kinds.
         for (int kind = 0; kind < Kinds::ALL; kind++)
-            for (int launches : {1, 2})
+            for (int launches : {0, 1})
                 count(session, "kind " + std::to_string(kind), launches, some(kind, kind + launches), some(kind + launches, kind + Kinds::ALL));
     } else {
         for (int turns : TURNS) count(session, "turns " + std::to_string(turns), 1, turning(turns, 1), nothing);

@@ -6,19 +6,21 @@
 Builds the peers with nvcc, runs the parts, and writes OUT/peers.jsonl (one result a line, see bench/README.md) and
 OUT/raw.log (every command with what it printed, long outputs shortened). Every command has a time limit. Seconds on an H200:
 
-    kernels.py    kernel_pass 45, batch_pass 58, unselected_launch 9, recording 7, large 90, inline 14
+    kernels.py    kernel_pass 45, batch_pass 58, unselected_launch 9, recording 7, large 15, inline 25
     memory.py     memory_engine 42, host_tier 15, footprint_slope 60, amplification 5, replayer 5
-    programs.py   training_step 106, training_script 180, graph_inference 40
-    values.py     values 9, kinds 50, range_traffic 10
+    programs.py   training_step 136, training_script 260, graph_inference 41
+    values.py     values 9, range_traffic 10
+    kinds.py      kinds 75
     prices.py     prices 25 at most, reach 15
 
-Without parts all of them run: about 11 minutes and 40 s of compiling.
+Without parts all of them run: about 14 minutes and 40 s of compiling.
 """
 import pathlib
 import sys
 import time
 
 import kernels
+import kinds
 import measure
 import memory
 import prices
@@ -29,8 +31,8 @@ PARTS = {
     part.__name__: part
     for part in (kernels.kernel_pass, kernels.batch_pass, kernels.unselected_launch, kernels.recording, kernels.large, kernels.inline,
                  memory.memory_engine, memory.host_tier, memory.footprint_slope, memory.amplification, memory.replayer,
-                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.kinds,
-                 values.range_traffic, prices.prices, prices.reach)
+                 programs.training_step, programs.training_script, programs.graph_inference, values.values, values.range_traffic,
+                 kinds.kinds, prices.prices, prices.reach)
 }
 
 

@@ -62,10 +62,9 @@ warning says so.
 | software GPU | every counter | every counter; equal to ranges on every kernel of every test program |
 | NVIDIA | every metric of the Range Profiler; what only ranges can count: stall reasons, thread and opcode counts, throughputs | hundreds of a GH100's counters: cycles, instructions, pipes, warps, L1, L2 and DRAM traffic |
 
-On an H200 the sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes`, `l1tex__t_sectors` and
-`sm__warps_launched` over 1000 kernels of ten kinds were Nsight Compute's to the last unit; how far L2 sectors, DRAM
-bytes and cycles, which vary from run to run, were off stands in [performance](performance.md): samples hold the kernel's L2 traffic, ranges
-what they move themselves, too. Three traps there: neighbours whose gap holds no end of a sample share one; a second
+On an H200 the sampled sums of `sm__inst_executed`, `smsp__inst_executed`, `l1tex__t_bytes` and `l1tex__t_sectors` of 1000
+kernels of ten kinds were Nsight Compute's to the last unit, each; how far L2 sectors, DRAM bytes and cycles, which vary
+from run to run, were off stands in [performance](performance.md): ranges hold L2 traffic of their own. Three traps there: neighbours whose gap holds no end of a sample share one; a second
 programming without disabling the first is accepted and changes nothing; and a decoding that begins while samples arrive loses a part
 of them. All are told and discarded, and decodings begin where nothing arrives.
 
