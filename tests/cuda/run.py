@@ -56,9 +56,9 @@ SAMPLED = "sm__cycles_active.sum,sm__inst_executed.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
     "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
-    "sharing graphs printing fault filters silent"
+    "sharing graphs printing fault filters silent copies"
 ).split()
-OTHERS = "spinning dying lasting slow two_devices".split()
+OTHERS = "spinning dying lasting slow two_devices lengths subscriber".split()
 # Reasons that dispatches of a program may decline with; anything else is a failure.
 MAY_DECLINE = {
     "dynamic_parallelism": {"untracked_memory"},
@@ -149,6 +149,9 @@ def build():
         extra = ["-rdc=true", "-lcudadevrt"] if name == "dynamic_parallelism" else []
         if name.endswith(".so"):
             extra = ["-shared", "-Xcompiler", "-fPIC"]
+        if name == "subscriber":
+            cupti = "/usr/local/cuda/extras/CUPTI"
+            extra = ["-lcupti", f"-I{cupti}/include", f"-L{cupti}/lib64", "-Xlinker", f"-rpath={cupti}/lib64"]
         code, out, error, seconds = execute(
             ["nvcc", "-O2", "-arch=native", "-std=c++17", *extra, "-o", made, source, "-lcuda"], 300
         )
@@ -237,11 +240,34 @@ def counted():
             ways = {counter["way"] for d in run.dispatches for counter in d["counters"]}
             expected = [{"sampling"}] if window == "batch" or program == "contexts" else [{"sampling"}, {"ranges"}]
             check(name, run, wrong + ([f"counted by {sorted(map(str, ways))}"] if ways not in expected else []))
+    lengths()
     for options in (["--set", "memory"], ["--set", "compute"], ["--set", "basic"], ["--set", "basic", "--shadow", "trusted"],
                     ["--set", "memory", "--verify", "all"]):
         name = "counted in_place " + " ".join(options)
         run = Run(name, options, [BUILD / "in_place"])
         check(name, run, right(run, "in_place", True, skipped_warps=True))
+
+
+def lengths():
+    """Kernels of nothing to a second, by ranges and by sampling: the same instructions, launch by launch."""
+    instructions = "sm__inst_executed.sum"
+    reference = Run("counted lengths ranges", ["-c", SEVERAL, "--window", "kernel"], [BUILD / "lengths"], limit=90)
+    check("counted lengths ranges", reference, right(reference, "lengths", True))
+    # In line nothing tells beforehand how long kernels are; where the time is taken first, that does.
+    for name, options, may_lack in (("in line", ["-c", SAMPLED], 20), ("in replays", ["-c", f"gpu_time,{SAMPLED}"], 0)):
+        run = Run(f"counted lengths sampled {name}", [*options, "--window", "batch"], [BUILD / "lengths"], limit=90)
+        wrong = right(run, "lengths", False)
+        pairs = list(zip(reference.values(instructions), run.values(instructions), run.dispatches))
+        wrong += [f"{d['kernel']} {d['id']}: {value:.0f} instructions, not {known:.0f}"
+                  for known, value, d in pairs if value is not None and value != known][:2]
+        lacking = [d for _, value, d in pairs if value is None]
+        wrong += [f"{d['kernel']} {d['id']} has no values and does not say why" for d in lacking if not any("lost" in note for note in d["notes"])][:2]
+        if len(lacking) > may_lack or len(pairs) != len(reference.dispatches):
+            wrong.append(f"{len(lacking)} of {len(pairs)} without values: {sorted({note for d in lacking for note in d['notes']})[:2]}")
+        ways = {c["way"] for d in run.dispatches for c in d["counters"] if c["name"] == instructions}
+        if ways != {"sampling"}:
+            wrong.append(f"counted by {sorted(map(str, ways))}")
+        say(not wrong, f"counted lengths sampled {name}", run.seconds, f"{run.detail()} without values={len(lacking)}; " + "; ".join(wrong))
 
 
 def filters():
@@ -263,7 +289,7 @@ def filters():
 
 
 def restore():
-    for program in ("in_place", "accumulate", "module_variables", "pool_reuse"):
+    for program in ("in_place", "accumulate", "module_variables", "pool_reuse", "atomics", "streams", "threads", "cooperative", "copies"):
         for window in ("kernel", "batch"):
             name = f"restore left out {program} {window}"
             options = ["--set", "none", "--passes", "3", "--window", window]
@@ -318,6 +344,10 @@ def faults():
     killed()
     code, out, error, seconds = execute([KREPLAY, "profile", "--device", "cuda", "-c", "sm__inst_executd.sum", "--", "true"], 60)
     say(code == 120 and "sm__inst_executed" in error, "faults unknown metric", seconds, error.strip()[:200])
+    run = Run("faults another subscriber", ["--set", "none", "--passes", "2"], [BUILD / "subscriber"])
+    told = [warning["text"] for warning in run.run.get("warnings", [])]
+    good = run.code == 0 and "subscriber: right" in run.out and not run.dispatches and any("another tool has subscribed" in text for text in told)
+    say(good, "faults another subscriber", run.seconds, f"{run.detail()} {told} {run.tail()}")
     run = Run("faults nothing launched", [], ["true"])
     say(run.code == 0, "faults a program that never uses the GPU", run.seconds, run.tail())
     if not list(pathlib.Path("/").glob("usr/local/cuda*")):
@@ -520,8 +550,8 @@ def devices():
         return say(None, "devices", 0, "one GPU")
     MAY_DECLINE["two_devices"] = {"imported_memory"}
     for window in ("kernel", "batch"):
-        for options in (["--set", "none", "--passes", "5"], ["-c", METRICS]):
-            name = f"devices {window} {options[0]}"
+        for options in (*(["--set", "none", "--passes", passes] for passes in (1, 2, 5, 9)), ["-c", METRICS], ["-c", SEVERAL]):
+            name = f"devices {window} {' '.join(map(str, options[1:])) if options[0] == '--set' else options[0]}"
             run = Run(name, [*options, "--window", window], [BUILD / "two_devices"])
             wrong = right(run, "two_devices", options[0] == "-c")
             # What takes a single pass is counted as it runs, whatever it reaches.
