@@ -1,8 +1,12 @@
 """The memory engine alone, without counters: by footprint, by write set, beside the peers."""
+import json
+import os
 import re
 
 from measure import BUILD, NCU, NINE_PASSES, dispatches, in_loop, in_place, kreplay, report, result, run, slope, whole
 
+# The unit tests of the CUDA backend, as cargo builds them.
+UNITS = os.environ.get("KREPLAY_UNITS", "kreplay-cuda-units")
 PASSES = 5
 OURS = (("kreplay safe", ["--shadow", "safe"]), ("kreplay trusted", ["--shadow", "trusted"]))
 
@@ -31,6 +35,21 @@ def memory_engine():
     for subject, options in OURS:
         measure = whole(["--window", "batch", "--set", "none", "--passes", PASSES, *options], in_place(1024, 1024))
         result("memory_engine", subject, case, "ms_per_dispatch", "ms", [slope(measure, 200, 4200) for _ in range(2)])
+
+
+def operations():
+    """8 s: the agent's copy, compare and hash alone, on the device's own clock, as shares of what its memory can move."""
+    text, _, _ = run([UNITS, "--exact", "agent::gpu_tests::speed_of_the_operations", "--nocapture"], 60)
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    peak = next((line["gb_per_s"] for line in found if line["bench"] == "peak"), None)
+    for line in found:
+        if line["bench"] == "peak":
+            result("operations", "device", "its memory, by clock and width", "gb_per_s", "GB/s", [peak])
+            continue
+        case = f"{line['bench'].replace('_', ' ')}, {line['bytes'] >> 20} MiB in {line['ranges']} range{'' if line['ranges'] == 1 else 's'}"
+        result("operations", "kreplay", case, "gb_per_s", "GB/s", [line["gb_per_s"]])
+        if peak and "host" not in line["bench"]:
+            result("operations", "kreplay", case, "of_peak", "ratio", [line["gb_per_s"] / peak])
 
 
 def host_tier():

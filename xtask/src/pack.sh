@@ -15,7 +15,7 @@ out=${1:?usage: run.sh OUT [units] [tests PART…] [peers PART…]}
 shift
 mkdir -p "$out"
 [ $# -gt 0 ] || set -- units tests peers
-export KREPLAY="$here/kreplay" COMMIT
+export KREPLAY="$here/kreplay" KREPLAY_UNITS="$here/units" COMMIT
 COMMIT=$(cat "$here/COMMIT")
 declare -A parts
 for word in "$@"; do

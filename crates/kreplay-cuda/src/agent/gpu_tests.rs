@@ -1,27 +1,59 @@
-//! How fast the operations are on a GPU: printed as JSON lines, not asserted.
+//! How fast the operations are on a GPU: printed as JSON lines, which `bench/peers` makes results of; not asserted.
 
 use super::tests::gpu_agent;
 use super::*;
-use kreplay_engine::{Agent, Chunk, Move, Pair, Range, Tier, Towards};
+use kreplay_engine::{Agent, Chunk, Move, Pair, Range, Ticket, Tier, Towards};
 use std::time::{Duration, Instant};
 
-/// Median time of `work` in ms, settled each time.
-fn median(agent: &CudaAgent, runs: usize, mut work: impl FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..runs)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            agent.settle(Instant::now() + Duration::from_secs(20)).expect("settled");
-            start.elapsed().as_secs_f64() * 1e3
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+/// Times of one operation, in milliseconds.
+struct Times {
+    /// On the device: between two events around it.
+    device: f64,
+    /// Until it was answered, as the host sees it.
+    host: f64,
 }
 
-fn print(bench: &str, bytes: u64, ranges: usize, ms: f64, moved: u64) {
-    let gbps = moved as f64 / ms / 1e6;
-    println!("{{\"bench\":\"{bench}\",\"bytes\":{bytes},\"ranges\":{ranges},\"ms\":{ms:.4},\"gb_per_s\":{gbps:.0}}}");
+/// Median times of what `ask` asks for, answered and settled each time.
+fn median(agent: &CudaAgent, runs: usize, mut ask: impl FnMut() -> Option<Ticket>) -> Times {
+    let event = || agent.driver().create_event(true).expect("an event");
+    let (begin, end) = {
+        let _entered = agent.enter().expect("the context is there");
+        (event(), event())
+    };
+    let mark = |event| {
+        let _entered = agent.enter().expect("the context is there");
+        agent.driver().record_event(event, agent.stream()).expect("recorded");
+    };
+    let (mut host, mut device) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        let start = Instant::now();
+        mark(begin);
+        let ticket = ask();
+        mark(end);
+        if let Some(ticket) = ticket {
+            agent.answer(ticket, Instant::now() + Duration::from_secs(20)).expect("answered");
+        }
+        agent.settle(Instant::now() + Duration::from_secs(20)).expect("settled");
+        host.push(start.elapsed().as_secs_f64() * 1e3);
+        let _entered = agent.enter().expect("the context is there");
+        device.push(f64::from(agent.driver().elapsed(begin, end).expect("both are over")));
+    }
+    let _entered = agent.enter().expect("the context is there");
+    for event in [begin, end] {
+        agent.driver().destroy_event(event).expect("destroyed");
+    }
+    for times in [&mut host, &mut device] {
+        times.sort_by(f64::total_cmp);
+    }
+    Times { device: device[runs / 2], host: host[runs / 2] }
+}
+
+fn print(bench: &str, bytes: u64, ranges: usize, times: Times, moved: u64) {
+    let Times { device, host } = times;
+    let gbps = moved as f64 / device / 1e6;
+    println!(
+        "{{\"bench\":\"{bench}\",\"bytes\":{bytes},\"ranges\":{ranges},\"ms\":{device:.4},\"host_ms\":{host:.4},\"gb_per_s\":{gbps:.0}}}"
+    );
 }
 
 /// Cuts `bytes` into `ranges` equal parts.
@@ -30,9 +62,24 @@ fn parts(bytes: u64, ranges: usize) -> impl Iterator<Item = (u64, u64)> {
     (0..ranges as u64).map(move |at| (at * each, each))
 }
 
+/// What memory can move at most: both edges of its clock, over its width.
+fn print_peak(agent: &CudaAgent) {
+    /// `CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE`, in kHz.
+    const CLOCK: i32 = 36;
+    /// `CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH`, in bits.
+    const WIDTH: i32 = 37;
+    let _entered = agent.enter().expect("the context is there");
+    let device = agent.driver().current_device().expect("there is one");
+    let attribute = |attribute| agent.driver().device_attribute(attribute, device).map(f64::from);
+    if let (Ok(clock), Ok(width)) = (attribute(CLOCK), attribute(WIDTH)) {
+        println!("{{\"bench\":\"peak\",\"gb_per_s\":{:.0}}}", 2.0 * clock * 1e3 * width / 8.0 / 1e9);
+    }
+}
+
 #[test]
 fn speed_of_the_operations() {
     let Some(agent) = gpu_agent() else { return };
+    print_peak(&agent);
     let chunk = Chunk::DEFAULT;
     for (bytes, ranges) in
         [(1u64 << 20, 1), (64 << 20, 1), (64 << 20, 2000), (1 << 30, 1), (1 << 30, 2000), (4 << 30, 8)]
@@ -51,40 +98,25 @@ fn speed_of_the_operations() {
             parts(bytes, ranges).map(|(at, bytes)| Pair { memory: from + at, shadow: to + at, bytes }).collect();
         let spans: Vec<Range> = parts(bytes, ranges).map(|(at, bytes)| Range::new(from + at, bytes)).collect();
         let runs = 9;
-        print(
-            "copy_kernel",
-            bytes,
-            ranges.max(3),
-            median(&agent, runs, || agent.copy(&moves).expect("copied")),
-            bytes * 2,
-        );
+        let copied = |moves: &[Move]| {
+            agent.copy(moves).expect("copied");
+            None
+        };
+        print("copy_kernel", bytes, ranges.max(3), median(&agent, runs, || copied(&moves)), bytes * 2);
         let one = [Move { to, from, bytes }];
-        print("copy_driver", bytes, 1, median(&agent, runs, || agent.copy(&one).expect("copied")), bytes * 2);
-        let soon = || Instant::now() + Duration::from_secs(20);
-        let ms = median(&agent, runs, || {
-            let ticket = agent.compare(&pairs, chunk).expect("asked");
-            agent.answer(ticket, soon()).expect("answered");
-        });
-        print("compare_equal", bytes, ranges, ms, bytes * 2);
-        let ms = median(&agent, runs, || {
-            let ticket = agent.synchronise(&pairs, chunk, Towards::Shadow).expect("asked");
-            agent.answer(ticket, soon()).expect("answered");
-        });
-        print("synchronise_equal", bytes, ranges, ms, bytes * 2);
-        let ms = median(&agent, runs, || {
-            let ticket = agent.hash(&spans, chunk).expect("asked");
-            agent.answer(ticket, soon()).expect("answered");
-        });
-        print("hash", bytes, ranges, ms, bytes);
+        print("copy_driver", bytes, 1, median(&agent, runs, || copied(&one)), bytes * 2);
+        let times = median(&agent, runs, || Some(agent.compare(&pairs, chunk).expect("asked")));
+        print("compare_equal", bytes, ranges, times, bytes * 2);
+        let times = median(&agent, runs, || Some(agent.synchronise(&pairs, chunk, Towards::Shadow).expect("asked")));
+        print("synchronise_equal", bytes, ranges, times, bytes * 2);
+        let times = median(&agent, runs, || Some(agent.hash(&spans, chunk).expect("asked")));
+        print("hash", bytes, ranges, times, bytes);
         {
             let _entered = agent.enter().expect("the context is there");
             agent.driver().set_words(to, 0x0bad_f00d, bytes / 4, agent.stream()).expect("set");
         }
-        let ms = median(&agent, runs, || {
-            let ticket = agent.compare(&pairs, chunk).expect("asked");
-            agent.answer(ticket, soon()).expect("answered");
-        });
-        print("compare_all_different", bytes, ranges, ms, bytes * 2);
+        let times = median(&agent, runs, || Some(agent.compare(&pairs, chunk).expect("asked")));
+        print("compare_all_different", bytes, ranges, times, bytes * 2);
         agent.free(a);
         agent.free(b);
     }
@@ -92,13 +124,14 @@ fn speed_of_the_operations() {
     let device = agent.allocate(Tier::Device, 256 << 20).expect("there is room");
     let bytes = 256u64 << 20;
     let out = [Move { to: host.range.base, from: device.range.base, bytes }];
-    print("copy_to_host", bytes, 1, median(&agent, 5, || agent.copy(&out).expect("copied")), bytes);
-    let pairs = [Pair { memory: device.range.base, shadow: host.range.base, bytes }];
-    let ms = median(&agent, 5, || {
-        let ticket = agent.compare(&pairs, chunk).expect("asked");
-        agent.answer(ticket, Instant::now() + Duration::from_secs(20)).expect("answered");
+    let times = median(&agent, 5, || {
+        agent.copy(&out).expect("copied");
+        None
     });
-    print("compare_with_host", bytes, 1, ms, bytes);
+    print("copy_to_host", bytes, 1, times, bytes);
+    let pairs = [Pair { memory: device.range.base, shadow: host.range.base, bytes }];
+    let times = median(&agent, 5, || Some(agent.compare(&pairs, chunk).expect("asked")));
+    print("compare_with_host", bytes, 1, times, bytes);
     agent.free(host);
     agent.free(device);
 }
