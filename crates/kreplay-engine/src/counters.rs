@@ -280,6 +280,11 @@ pub trait Counters: Send + Sync + 'static {
     /// The window ended without readings.
     fn abandon(&self);
 
+    /// The clock of the compute units now, in MHz; `None` where the vendor does not tell. Asked when a window is over.
+    fn clock_mhz(&self) -> Option<u32> {
+        None
+    }
+
     /// Waits until every `deliver` that is still owed was called, at the program's end.
     fn flush(&self);
 }

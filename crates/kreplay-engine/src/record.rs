@@ -206,6 +206,8 @@ pub struct WindowRecord {
     pub phases: Phases,
     /// Bytes.
     pub bytes: Bytes,
+    /// The clock of the compute units as it ended, in MHz, where something was to be counted and the vendor tells.
+    pub clock_mhz: Option<u32>,
 }
 
 /// An agent that the engine drives.

@@ -12,7 +12,7 @@
 use crate::PreambleError;
 
 /// Version of all messages. Any change of their shape changes it.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// The first eight bytes of each direction.
 pub const MAGIC: [u8; 8] = *b"KREPLAY\0";

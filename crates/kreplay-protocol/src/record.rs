@@ -221,6 +221,8 @@ pub struct Window {
     pub bytes: Bytes,
     /// Where the time went.
     pub phases: Phases,
+    /// The clock of the compute units as it ended, in MHz, where it is told.
+    pub clock_mhz: Option<u32>,
 }
 
 /// What the reader of some dispatches' numbers must know, and became known after they were told.

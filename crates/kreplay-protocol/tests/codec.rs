@@ -83,6 +83,7 @@ fn every_message() -> Vec<FromLibrary> {
             closed_by: "full".into(),
             bytes: BYTES,
             phases: PHASES,
+            clock_mhz: Some(1755),
         }),
         FromLibrary::Dispatch(Box::new(dispatch())),
         FromLibrary::Readings(Readings {

@@ -107,6 +107,7 @@ pub(crate) fn window(record: &engine::WindowRecord) -> protocol::Window {
         closed_by: closed_by(record),
         bytes: bytes(&record.bytes),
         phases: phases(&record.phases),
+        clock_mhz: record.clock_mhz,
     }
 }
 

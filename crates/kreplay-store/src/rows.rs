@@ -167,6 +167,8 @@ pub struct WindowRow {
     pub operations: u32,
     /// What closed it.
     pub closed_by: String,
+    /// The clock of the compute units as it ended, in MHz.
+    pub clock_mhz: Option<u32>,
     /// What it moved and held.
     pub bytes: Bytes,
     /// Where its time went.

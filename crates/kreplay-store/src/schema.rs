@@ -139,6 +139,7 @@ pub const SCHEMA: &[(&str, &str)] = &[
   dispatches INTEGER NOT NULL,
   operations INTEGER NOT NULL,
   closed_by TEXT NOT NULL,
+  clock_mhz INTEGER,
 ",
             moved!(),
             "  PRIMARY KEY (process, number)

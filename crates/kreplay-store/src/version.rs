@@ -6,7 +6,7 @@ use std::fmt;
 pub const APPLICATION_ID: u32 = u32::from_be_bytes(*b"KRPL");
 
 /// The version that this build writes.
-pub const STORE_VERSION: StoreVersion = StoreVersion(2);
+pub const STORE_VERSION: StoreVersion = StoreVersion(3);
 
 /// A version of the format; SQLite's `user_version`. It is raised whenever a table or column changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -54,6 +54,7 @@ fn a_job_of_two_processes_is_read_as_it_was_written() {
                     closed_by: "full".into(),
                     bytes: dispatch(1).bytes,
                     phases: dispatch(1).phases,
+                    clock_mhz: Some(1980),
                 }),
             )
             .unwrap();

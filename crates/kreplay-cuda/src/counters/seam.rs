@@ -345,6 +345,10 @@ impl Counters for CudaCounters {
         self.lock.release();
     }
 
+    fn clock_mhz(&self) -> Option<u32> {
+        alone::clock_mhz(self.agent.uuid())
+    }
+
     fn flush(&self) {
         self.flush_all();
     }

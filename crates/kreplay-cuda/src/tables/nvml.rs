@@ -23,6 +23,7 @@ function_table! {
             fn nvmlDeviceGetMPSComputeRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
             fn nvmlDeviceGetGraphicsRunningProcesses_v3(device: *mut c_void, count: *mut u32, processes: *mut c_void);
             fn nvmlDeviceGetGraphicsRunningProcesses_v2(device: *mut c_void, count: *mut u32, processes: *mut c_void);
+            fn nvmlDeviceGetClockInfo(device: *mut c_void, which: u32, mhz: *mut u32);
         }
     }
 }
@@ -31,6 +32,8 @@ const SUCCESS: i32 = 0;
 /// There are no such processes on this GPU.
 const NOT_SUPPORTED: i32 = 3;
 const INSUFFICIENT_SIZE: i32 = 7;
+/// `NVML_CLOCK_SM`: that of the multiprocessors.
+const CLOCK_SM: u32 = 1;
 
 /// The library, begun.
 #[derive(Debug)]
@@ -51,14 +54,26 @@ impl Nvml {
         (unsafe { (table.nvmlInit_v2)() } == SUCCESS).then_some(Self { table })
     }
 
-    /// How many processes compute on the GPU with this number, and how many show something with it. `None` where that is not told.
-    pub(crate) fn processes(&self, uuid: [u8; 16]) -> Option<Processes> {
+    /// The GPU with this number.
+    fn device(&self, uuid: [u8; 16]) -> Option<*mut c_void> {
         let name = CString::new(named(uuid)).ok()?;
         let mut device = std::ptr::null_mut();
         // SAFETY: a C string, and a local for the result.
-        if unsafe { (self.table.nvmlDeviceGetHandleByUUID)(name.as_ptr(), &mut device) } != SUCCESS {
-            return None;
-        }
+        let status = unsafe { (self.table.nvmlDeviceGetHandleByUUID)(name.as_ptr(), &mut device) };
+        (status == SUCCESS).then_some(device)
+    }
+
+    /// The clock of its multiprocessors now, in MHz. `None` where that is not told.
+    pub(crate) fn clock_mhz(&self, uuid: [u8; 16]) -> Option<u32> {
+        let (ask, device) = (self.table.nvmlDeviceGetClockInfo?, self.device(uuid)?);
+        let mut mhz = 0;
+        // SAFETY: a handle of the library's, and a local for the result.
+        (unsafe { ask(device, CLOCK_SM, &mut mhz) } == SUCCESS).then_some(mhz)
+    }
+
+    /// How many processes compute on the GPU with this number, and how many show something with it. `None` where that is not told.
+    pub(crate) fn processes(&self, uuid: [u8; 16]) -> Option<Processes> {
+        let device = self.device(uuid)?;
         let count = |ask: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> i32| {
             let mut count = 0;
             // SAFETY: a handle of the library's; with room for no processes nothing is written but their number.
@@ -180,6 +195,25 @@ mod tests {
         for told in [asked(fails, none), asked(none, fails)] {
             assert!(told.is_some_and(|told| !told.all_told && !told.one() && told.others()));
         }
+    }
+
+    unsafe extern "C" fn clock(device: *mut c_void, which: u32, mhz: *mut u32) -> i32 {
+        assert!(device as usize == 7);
+        // SAFETY: the caller's local.
+        unsafe { *mhz = 1000 + which };
+        0
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_multiprocessors_and_not_told_where_there_is_no_question() {
+        let told = |clock: *mut c_void, uuid| {
+            let found = |name: &CStr| if name == c"nvmlDeviceGetClockInfo" { clock } else { find(name, init) };
+            let table = NvmlTable::load(&found).expect("what is required is there");
+            Nvml::with_table(table).expect("it begins").clock_mhz(uuid)
+        };
+        assert_eq!(told(clock as *mut c_void, UUID), Some(1001));
+        assert_eq!(told(clock as *mut c_void, [0; 16]), None);
+        assert_eq!(told(std::ptr::null_mut(), UUID), None);
     }
 
     fn find(name: &CStr, init: unsafe extern "C" fn() -> i32) -> *mut c_void {

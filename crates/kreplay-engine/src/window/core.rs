@@ -214,6 +214,7 @@ impl<A: Agent> Core<A> {
             call: crate::call::closing(closing),
             phases: self.phases,
             bytes: self.bytes,
+            clock_mhz: self.engine.counters.as_ref().and_then(|counters| counters.clock_mhz()),
         }
     }
 }

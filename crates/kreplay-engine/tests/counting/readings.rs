@@ -24,6 +24,8 @@ fn every_pass_is_counted_in_order_and_readings_follow_the_record() {
     assert_eq!((record.outcome, record.passes_asked, record.passes_done), (Outcome::Replayed, 3, 3));
     let readings = bench.log.readings();
     assert_eq!((readings.len(), readings[0].0, readings[0].1.len()), (1, record.id, 3));
+    let clocks: Vec<_> = bench.log.windows().iter().map(|window| window.clock_mhz).collect();
+    assert_eq!(clocks, [Some(1980)], "a window says at what clock it was counted");
 }
 
 #[test]

@@ -217,6 +217,10 @@ impl Counters for Scripted {
         let _ = self.call("abandon".into());
     }
 
+    fn clock_mhz(&self) -> Option<u32> {
+        Some(1980)
+    }
+
     fn flush(&self) {
         let _ = self.call("flush".into());
         self.deliver();

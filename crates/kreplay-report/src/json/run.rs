@@ -166,6 +166,7 @@ pub(super) struct Window<'a> {
     captured_bytes: u64,
     bytes: ByteDetail,
     phases_us: PhasesUs,
+    clock_mhz: Option<u32>,
 }
 
 impl<'a> Window<'a> {
@@ -184,6 +185,7 @@ impl<'a> Window<'a> {
             captured_bytes: row.bytes.captured.total(),
             bytes: ByteDetail::of(&row.bytes),
             phases_us: PhasesUs::of(&row.phases),
+            clock_mhz: row.clock_mhz,
         }
     }
 }

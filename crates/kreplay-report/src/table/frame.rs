@@ -59,6 +59,7 @@ fn ending(overview: &Overview) -> String {
 /// Where the time went, and everything that the reader must know about the values.
 pub(super) fn foot(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
     windows(overview, out)?;
+    clock(overview, out)?;
     phases(overview, out)?;
     bytes(overview, out)?;
     if overview.run.settings["cache"] == "flush" {
@@ -124,6 +125,17 @@ fn windows(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> 
     }
     if !parts.is_empty() {
         writeln!(out, "windows: {}", parts.join("; "))?;
+    }
+    Ok(())
+}
+
+/// At what clock the values were counted.
+fn clock(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
+    let mut told: Vec<u32> = overview.windows.iter().filter_map(|window| window.clock_mhz).collect();
+    told.sort_unstable();
+    if let (Some(least), Some(most)) = (told.first(), told.last()) {
+        let range = if least < most { format!(", {least} to {most}") } else { String::new() };
+        writeln!(out, "clock of the multiprocessors as windows ended: {} MHz{range}", told[told.len() / 2])?;
     }
     Ok(())
 }

@@ -153,6 +153,7 @@ pub(crate) fn job(path: &Path) {
                 closed_by: closed_by.into(),
                 bytes: Bytes::default(),
                 phases: Phases::default(),
+                clock_mhz: Some(1755 + 45 * number as u32),
             }));
         }
         messages.push(FromLibrary::Summary(Summary {

@@ -156,12 +156,12 @@ pub(super) fn moved(row: &Row<'_>, at: usize) -> Result<(Bytes, Phases)> {
 pub(super) fn windows(connection: &Connection) -> Result<Vec<WindowRow>> {
     connection
         .prepare(&format!(
-            "SELECT process, number, agent, kind, dispatches, operations, closed_by, {MOVED} FROM window \
+            "SELECT process, number, agent, kind, dispatches, operations, closed_by, clock_mhz, {MOVED} FROM window \
              ORDER BY process, number"
         ))?
         .query_map([], |row| {
             let kind: String = row.get(3)?;
-            let (bytes, phases) = moved(row, 7)?;
+            let (bytes, phases) = moved(row, 8)?;
             Ok(WindowRow {
                 process: row.get(0)?,
                 number: bits(row.get(1)?),
@@ -170,6 +170,7 @@ pub(super) fn windows(connection: &Connection) -> Result<Vec<WindowRow>> {
                 dispatches: row.get(4)?,
                 operations: row.get(5)?,
                 closed_by: row.get(6)?,
+                clock_mhz: row.get(7)?,
                 bytes,
                 phases,
             })

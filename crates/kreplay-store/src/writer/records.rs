@@ -122,6 +122,7 @@ fn window(connection: &Connection, process: i64, window: &Window) -> Result<()> 
         window.dispatches,
         window.operations,
         window.closed_by,
+        window.clock_mhz,
     ];
     let inserted = insert(connection, "window", &[own, &moved.each_ref().map(|value| value as &dyn ToSql)])?;
     once(connection, process, inserted, "window")

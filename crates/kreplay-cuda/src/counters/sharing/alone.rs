@@ -122,6 +122,11 @@ fn nvml() -> Option<&'static Nvml> {
     NVML.get_or_init(Nvml::load).as_ref()
 }
 
+/// The clock of a GPU's multiprocessors now, in MHz.
+pub(in crate::counters) fn clock_mhz(uuid: [u8; 16]) -> Option<u32> {
+    nvml()?.clock_mhz(uuid)
+}
+
 /// Who else is on the GPU now; `None`: nobody is known to be.
 pub(in crate::counters) fn company(uuid: [u8; 16]) -> Option<&'static str> {
     if !alone_of_ours(uuid) {
