@@ -7,7 +7,7 @@ Builds the peers with nvcc, runs the parts, and writes OUT/peers.jsonl (one resu
 OUT/raw.log (every command with what it printed, long outputs shortened). Every command has a time limit. Seconds on an H200:
 
     kernels.py    kernel_pass 45, batch_pass 58, unselected_launch 9, recording 7, large 15, inline 25
-    memory.py     memory_engine 42, operations 8, host_tier 15, footprint_slope 60, amplification 5, replayer 5
+    memory.py     memory_engine 42, operations 8, host_tier 15, footprint_slope 130, amplification 5, replayer 5
     programs.py   training_step 136, training_script 260, graph_inference 41
     values.py     values 9, range_traffic 10
     kinds.py      kinds 75
