@@ -8,7 +8,8 @@
 //! <!-- end -->
 //! ```
 //!
-//! or one metric of it: `generated: bench training_step seconds`.
+//! or one metric of it, `generated: bench training_step seconds`, and of that the cases that begin with something:
+//! `generated: bench kernel_pass ms_per_kernel kernel window, 1024 MiB`. What is the same in all rows stands once above the table.
 
 use std::path::PathBuf;
 
@@ -59,9 +60,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         let path = shell::root().join(page);
         let mut text = std::fs::read_to_string(&path).with_context(|| format!("{page} could not be read"))?;
         for name in shown(&text) {
-            let (bench, metric) = name.split_once(' ').map_or((name.as_str(), None), |(b, m)| (b, Some(m)));
-            let wanted = |row: &&Measurement| row.bench == bench && metric.is_none_or(|metric| row.metric == metric);
-            let rows: Vec<&Measurement> = results.iter().filter(wanted).collect();
+            let rows: Vec<&Measurement> = results.iter().filter(|row| is_of(row, &name)).collect();
             if rows.is_empty() {
                 bail!("{page} shows the bench {name}, which has no result under bench/results");
             }
@@ -70,6 +69,14 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         mode.apply(&path, text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Whether a measurement is among those of this name: a bench, and perhaps a metric, and how cases begin.
+fn is_of(row: &Measurement, name: &str) -> bool {
+    let mut words = name.splitn(3, ' ');
+    words.next() == Some(row.bench.as_str())
+        && words.next().is_none_or(|metric| metric == row.metric)
+        && words.next().is_none_or(|case| row.case.starts_with(case))
 }
 
 /// The benches that a page shows.
@@ -109,16 +116,36 @@ fn check(result: &Measurement) -> Result<()> {
     Ok(())
 }
 
+/// A column's name, its alignment, and what stands there.
+type Column = (&'static str, &'static str, fn(&Measurement) -> String);
+
 fn table(rows: &[&Measurement]) -> String {
-    let mut table = String::from("| subject | case | metric | median | min … max | n | machine | commit |\n");
-    table.push_str("|---|---|---|---:|---:|---:|---|---|\n");
+    let columns: [Column; 7] = [
+        ("subject", "---", |row| row.subject.clone()),
+        ("case", "---", |row| row.case.clone()),
+        ("metric", "---", |row| row.metric.clone()),
+        ("median", "---:", |row| format!("{} {}", figure(row.median), row.unit)),
+        ("min … max", "---:", |row| format!("{} … {}", figure(row.min), figure(row.max))),
+        ("n", "---:", |row| row.n.to_string()),
+        ("measured", "---", |row| {
+            let commit = row.commit.get(..12).unwrap_or(&row.commit);
+            format!("{}, {}, {}, at {commit}", row.machine, row.driver, row.date)
+        }),
+    ];
+    let same = |text: fn(&Measurement) -> String| rows.iter().all(|row| text(row) == text(rows[0]));
+    let (said, shown): (Vec<_>, Vec<_>) = columns
+        .into_iter()
+        .partition(|(name, _, text)| matches!(*name, "case" | "metric" | "measured") && rows.len() > 1 && same(*text));
+    let mut table = String::new();
+    if !said.is_empty() {
+        let said: Vec<String> = said.iter().map(|(name, _, text)| format!("{name}: {}", text(rows[0]))).collect();
+        table.push_str(&format!("*{}.*\n\n", said.join("; ")));
+    }
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    table.push_str(&line(&shown.iter().map(|(name, ..)| (*name).to_owned()).collect::<Vec<_>>()));
+    table.push_str(&format!("|{}|\n", shown.iter().map(|(_, rule, _)| *rule).collect::<Vec<_>>().join("|")));
     for row in rows {
-        let [median, min, max] = [row.median, row.min, row.max].map(figure);
-        let commit = row.commit.get(..12).unwrap_or(&row.commit);
-        table.push_str(&format!(
-            "| {} | {} | {} | {median} {} | {min} … {max} | {} | {}, {}, {} | {commit} |\n",
-            row.subject, row.case, row.metric, row.unit, row.n, row.machine, row.driver, row.date
-        ));
+        table.push_str(&line(&shown.iter().map(|(.., text)| text(row)).collect::<Vec<_>>()));
     }
     table
 }
@@ -142,6 +169,51 @@ mod tests {
     fn figures_keep_three_digits() {
         let shown = [1234.4, 93.77, 1.2345, 0.012_345, 0.0].map(figure);
         assert_eq!(shown, ["1234", "93.8", "1.23", "0.0123", "0"]);
+    }
+
+    fn row(bench: &str, case: &str, metric: &str, commit: &str) -> Measurement {
+        let of = |text: &str| text.to_owned();
+        let (machine, driver, date) = (of("a GPU"), of("580"), of("2026-01-01"));
+        let (bench, subject, case, metric) = (of(bench), of("kreplay"), of(case), of(metric));
+        Measurement {
+            bench,
+            subject,
+            case,
+            metric,
+            unit: of("ms"),
+            median: 2.0,
+            min: 1.0,
+            max: 3.0,
+            n: 3,
+            commit: of(commit),
+            machine,
+            driver,
+            date,
+        }
+    }
+
+    #[test]
+    fn a_name_says_bench_metric_and_how_cases_begin() {
+        let row = row("pass", "kernel window, 64 MiB", "ms_per_kernel", "0");
+        for name in ["pass", "pass ms_per_kernel", "pass ms_per_kernel kernel window"] {
+            assert!(is_of(&row, name), "{name}");
+        }
+        for name in ["pas", "pass ms", "pass ms_per_kernel batch window", "pass ms_per_kernel 64 MiB"] {
+            assert!(!is_of(&row, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_in_all_rows_stands_above_them() {
+        let (one, other) = (row("b", "small", "m", "0"), row("b", "large", "m", "0"));
+        let expected = "*metric: m; measured: a GPU, 580, 2026-01-01, at 0.*\n\n| subject | case | median | min … max | n |\n\
+            |---|---|---:|---:|---:|\n| kreplay | small | 2.00 ms | 1.00 … 3.00 | 3 |\n| kreplay | large | 2.00 ms | 1.00 … 3.00 | 3 |\n";
+        assert_eq!(table(&[&one, &other]), expected);
+        let later = row("b", "large", "m", "1");
+        let shown = table(&[&one, &later]);
+        assert!(shown.contains("| small | 2.00 ms | 1.00 … 3.00 | 3 | a GPU, 580, 2026-01-01, at 0 |"), "{shown}");
+        assert!(shown.contains("| large | 2.00 ms | 1.00 … 3.00 | 3 | a GPU, 580, 2026-01-01, at 1 |"), "{shown}");
+        assert!(table(&[&one]).starts_with("| subject | case | metric |"), "one row says all");
     }
 
     #[test]
