@@ -184,7 +184,7 @@ pub struct ReadingRow {
     pub pass: Option<u32>,
     /// Which of several equal hardware units, else 0.
     pub instance: u32,
-    /// The value.
+    /// The value. One that was computed and is whole is a count here, below zero a real number.
     pub value: Value,
     /// Whether it was computed from other counters.
     pub derived: bool,

@@ -221,3 +221,22 @@ fn extreme_values_keep_what_can_be_kept() {
     assert!(matches!(got[6], Value::Real(real) if real.is_nan()));
     assert!(all[0].readings[0].counter.name.contains("never described"));
 }
+
+#[test]
+fn real_numbers_that_are_whole_keep_their_value_and_sign() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("whole.kreplay");
+    let mut writer = create(&path);
+    let process = writer.add_process(&hello(1)).unwrap();
+    writer.add(process, &FromLibrary::Dispatch(Box::new(dispatch(1)))).unwrap();
+    let values = [-1.0, -12.0, -0.0, 3.0, -1e15, -1e18, -1e300, i64::MIN as f64];
+    for (pass, value) in (0..).zip(values) {
+        writer.add(process, &readings(1, Some(pass), Value::Real(value))).unwrap();
+    }
+    writer.finish(RunEnd::default()).unwrap();
+    let got: Vec<_> = dispatches(&Reader::open(&path).unwrap())[0].readings.iter().map(|row| row.value).collect();
+    assert_eq!(got.iter().map(|value| value.as_f64()).collect::<Vec<_>>(), values);
+    for (value, got) in values.into_iter().zip(got) {
+        assert_eq!(matches!(got, Value::Real(_)), value < 0.0, "{value} is read as {got:?}: whole numbers are counts");
+    }
+}

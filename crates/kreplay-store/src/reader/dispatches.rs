@@ -135,6 +135,11 @@ fn audit(row: &Row<'_>, at: usize) -> Result<Option<Audit>> {
     }))
 }
 
+/// The column keeps what is whole as an integer, whether it was counted or computed. No count is below zero.
+fn number(whole: i64) -> Value {
+    u64::try_from(whole).map_or(Value::Real(whole as f64), Value::Count)
+}
+
 fn reading(row: &Row<'_>) -> Result<ReadingRow> {
     let pass: i64 = row.get(4)?;
     Ok(ReadingRow {
@@ -143,7 +148,7 @@ fn reading(row: &Row<'_>) -> Result<ReadingRow> {
         pass: if pass < 0 { None } else { Some(u32::try_from(pass).map_err(bad)?) },
         instance: row.get(5)?,
         value: match row.get_ref(6)? {
-            ValueRef::Integer(count) => Value::Count(amount(count)?),
+            ValueRef::Integer(whole) => number(whole),
             ValueRef::Real(real) => Value::Real(real),
             ValueRef::Text(b"nan") => Value::Real(f64::NAN),
             other => return Err(bad(format!("a value of type {:?}", other.data_type()))),

@@ -15,7 +15,7 @@ pub(super) fn amount(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
-/// A value as SQLite keeps it: exact below 2⁶³, rounded above.
+/// A value as SQLite keeps it: exact below 2⁶³, rounded above. The column makes an integer of a real number that is whole.
 pub(super) struct Stored(pub(super) Value);
 
 impl ToSql for Stored {
