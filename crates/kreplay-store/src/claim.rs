@@ -1,14 +1,16 @@
-//! Taking a name for a new file, and what had it before.
+//! Taking a name for a new file.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
-use tempfile::TempDir;
 
+use crate::replaced::{Replaced, files};
+use crate::turn::{self, Taking, Turn};
 use crate::{Existing, StoreError, header, side_files};
 
 /// What a rollback journal of SQLite begins with; zeros until it has been written out.
@@ -18,28 +20,44 @@ const JOURNAL: [[u8; 8]; 2] = [[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7],
 #[derive(Debug)]
 pub(crate) struct Claim {
     path: PathBuf,
+    /// Device and number of the file, by which it is told from what others put there.
+    own: (u64, u64),
     kept: bool,
+    /// Until the file is locked by its writer.
+    turn: Option<Turn>,
     /// Put back after the name is free.
     replaced: Option<Replaced>,
 }
 
 impl Claim {
-    /// Makes an empty file at `path`, so that no one else can take the name.
+    /// Makes an empty file at `path`, so that no one else can take the name. Nobody replaces it before [`Claim::settle`].
     ///
     /// # Errors
     /// As [`crate::Writer::create`].
     pub(crate) fn make(path: &Path, existing: Existing) -> Result<Self, StoreError> {
-        match create(path) {
-            Ok(_) => Ok(Claim { path: path.to_owned(), kept: false, replaced: None }),
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(path, error)),
-            Err(_) if existing == Existing::Refuse => Err(StoreError::Exists { path: path.to_owned() }),
+        Self::make_within(path, existing, turn::PATIENCE)
+    }
+
+    fn make_within(path: &Path, existing: Existing, patience: Duration) -> Result<Self, StoreError> {
+        let taking = if existing == Existing::Replace { Taking::Replacing } else { Taking::Free };
+        let turn = Turn::take(path, taking, patience)?;
+        let (file, replaced) = match create(path) {
+            Ok(file) => (file, None),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(path, error)),
+            Err(_) if existing == Existing::Refuse => return Err(StoreError::Exists { path: path.to_owned() }),
             Err(_) => {
                 check_replaceable(path)?;
                 let replaced = Replaced::move_aside(path)?;
-                create(path).map_err(|error| failed(path, error))?;
-                Ok(Claim { path: path.to_owned(), kept: false, replaced: Some(replaced) })
+                (create(path).map_err(|error| failed(path, error))?, Some(replaced))
             }
-        }
+        };
+        let own = identity(&file.metadata().map_err(|error| failed(path, error))?);
+        Ok(Claim { path: path.to_owned(), own, kept: false, turn: Some(turn), replaced })
+    }
+
+    /// The writer has locked the file: it is seen to be recorded.
+    pub(crate) fn settle(&mut self) {
+        self.turn = None;
     }
 
     /// Keeps the name. What had it before is gone.
@@ -56,93 +74,27 @@ impl Drop for Claim {
         if self.kept {
             return;
         }
-        for file in files(&self.path) {
-            // Nothing is lost when one stays: it holds nothing.
-            let _ = fs::remove_file(file);
-        }
-    }
-}
-
-/// What had the name, in a folder beside it so that moving is renaming. Dropping it puts it back.
-#[derive(Debug)]
-struct Replaced {
-    path: PathBuf,
-    folder: Option<TempDir>,
-}
-
-impl Replaced {
-    fn move_aside(path: &Path) -> Result<Self, StoreError> {
-        let replaced = Replaced { path: path.to_owned(), folder: Some(folder_beside(path)?) };
-        // The file first: without its log it would seem whole. What has been moved is put back where the next cannot be.
-        for file in files(path) {
-            rename_if_there(&file, &replaced.aside(&file)).map_err(|error| failed(path, error))?;
-        }
-        Ok(replaced)
-    }
-
-    fn aside(&self, file: &Path) -> PathBuf {
-        let folder = self.folder.as_ref().map(TempDir::path).unwrap_or(Path::new(""));
-        folder.join(file.file_name().unwrap_or_default())
-    }
-
-    fn remove(mut self) {
-        // A folder that stays holds nothing that is needed.
-        drop(self.folder.take());
-    }
-
-    fn put_back(&self) -> io::Result<()> {
-        for file in files(&self.path).iter().rev() {
-            let aside = self.aside(file);
-            // Somebody else may have taken the name meanwhile.
-            if fs::symlink_metadata(file).is_ok() && fs::symlink_metadata(&aside).is_ok() {
-                return Err(io::ErrorKind::AlreadyExists.into());
+        // Without it nothing is lost either: what is not ours stays.
+        let _turn = self.turn.take().or_else(|| Turn::take(&self.path, Taking::Replacing, turn::PATIENCE).ok());
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.own) {
+            for file in files(&self.path) {
+                // Nothing is lost when one stays: it holds nothing.
+                let _ = fs::remove_file(file);
             }
-            rename_if_there(&aside, file)?;
         }
-        Ok(())
+        drop(self.replaced.take());
     }
 }
 
-impl Drop for Replaced {
-    fn drop(&mut self) {
-        if self.folder.is_some() && self.put_back().is_err() {
-            // Better in a place where nobody expects it than lost.
-            let _ = self.folder.take().map(TempDir::keep);
-        }
-    }
-}
-
-/// A file and those that SQLite keeps beside it.
-fn files(path: &Path) -> [PathBuf; 4] {
-    let [log, journal] = side_files::beside(path);
-    let mut index = path.as_os_str().to_owned();
-    index.push("-shm");
-    [path.to_owned(), log, journal, index.into()]
-}
-
-fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-fn folder_beside(path: &Path) -> Result<TempDir, StoreError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".replaced-");
-    tempfile::Builder::new()
-        .prefix(&name)
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(parent)
-        .map_err(|error| failed(path, error))
-}
-
-fn failed(path: &Path, source: io::Error) -> StoreError {
+pub(crate) fn failed(path: &Path, source: io::Error) -> StoreError {
     StoreError::Path { path: path.to_owned(), action: "created", source }
 }
 
@@ -177,4 +129,55 @@ fn check_sides_of_empty(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(path: &Path, existing: Existing) -> Result<Claim, StoreError> {
+        Claim::make_within(path, existing, Duration::ZERO)
+    }
+
+    #[test]
+    fn nobody_replaces_a_file_that_is_not_locked_yet() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new.kreplay");
+        for existing in [Existing::Refuse, Existing::Replace] {
+            let mut first = taken(&path, existing).unwrap();
+            let error = taken(&path, Existing::Replace).unwrap_err();
+            assert!(error.to_string().contains("keeps its folder locked"), "{error}");
+            let own = identity(&fs::metadata(&path).unwrap());
+            assert_eq!(own, first.own, "the file of the first went");
+            first.settle();
+            // A writer would have locked it now. Without one it seems to be left by a command that was killed.
+            let second = taken(&path, Existing::Replace).unwrap();
+            assert_ne!(second.own, own);
+            drop(second);
+            assert_eq!(identity(&fs::metadata(&path).unwrap()), own, "it is put back");
+        }
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn files_with_free_names_are_begun_beside_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = taken(&directory.path().join("first.kreplay"), Existing::Refuse).unwrap();
+        let second = taken(&directory.path().join("second.kreplay"), Existing::Refuse).unwrap();
+        let error = taken(&first.path, Existing::Refuse).unwrap_err();
+        assert!(matches!(error, StoreError::Exists { .. }), "{error}");
+        drop((first, second));
+    }
+
+    #[test]
+    fn what_others_put_at_the_name_is_theirs() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("mine.kreplay");
+        let claim = taken(&path, Existing::Refuse).unwrap();
+        let other = directory.path().join("other");
+        fs::write(&other, "theirs").unwrap();
+        fs::rename(&other, &path).unwrap();
+        drop(claim);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+    }
 }

@@ -22,9 +22,11 @@ mod error;
 mod header;
 mod names;
 mod reader;
+mod replaced;
 mod rows;
 mod schema;
 mod side_files;
+mod turn;
 mod version;
 mod writer;
 

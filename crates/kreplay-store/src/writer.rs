@@ -76,8 +76,10 @@ impl Draft {
     /// # Errors
     /// As [`Writer::create`]; what had the name before has it again.
     pub fn create(path: &Path, existing: Existing, run: &RunInfo) -> Result<Draft, StoreError> {
-        let claim = Claim::make(path, existing)?;
-        Ok(Draft { writer: Writer::open(path, run)?, claim })
+        let mut claim = Claim::make(path, existing)?;
+        let writer = Writer::open(path, run)?;
+        claim.settle();
+        Ok(Draft { writer, claim })
     }
 
     /// The run has begun: the file stays, and what it replaces is gone.

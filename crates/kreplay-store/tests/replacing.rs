@@ -70,11 +70,10 @@ fn a_name_that_was_taken_meanwhile_is_left_to_who_took_it() {
     create(&path).finish(RunEnd::default()).unwrap();
     let old = fs::read(&path).unwrap();
     let draft = Draft::create(&path, Existing::Replace, &run_info()).unwrap();
-    // A folder cannot be removed as a file is, so that it stands for one who is faster.
     fs::remove_file(&path).unwrap();
-    fs::create_dir(&path).unwrap();
+    fs::write(&path, "of somebody who is faster").unwrap();
     drop(draft);
-    assert!(path.is_dir());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "of somebody who is faster");
     let aside = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).find(|other| *other != path);
     assert_eq!(fs::read(aside.unwrap().join("mine.kreplay")).unwrap(), old, "it is kept where it was moved to");
 }

@@ -91,3 +91,32 @@ fn what_cannot_be_replaced_comes_with_a_hint_that_fits() {
     assert_eq!(place.profile(&["--quiet", "--overwrite"], &["print=x"]).status().unwrap().code(), Some(0));
     assert_eq!(names(&place), ["run.kreplay"]);
 }
+
+#[test]
+fn of_commands_that_replace_one_profile_at_once_none_destroys_another() {
+    let (place, _) = recorded();
+    for round in 0..6 {
+        let mut commands: Vec<_> = (0..8)
+            .map(|_| {
+                place
+                    .profile(&["--quiet", "--overwrite"], &["attach", "dispatch=7", "finish"])
+                    .stderr(std::process::Stdio::piped())
+                    .spawn()
+                    .unwrap()
+            })
+            .collect();
+        let mut recorded = 0;
+        for command in commands.drain(..) {
+            let output = command.wait_with_output().unwrap();
+            let text = stderr(&output);
+            match output.status.code() {
+                Some(0) => recorded += 1,
+                Some(118) => assert!(text.contains("is being recorded by another kreplay"), "{text}"),
+                other => panic!("{other:?}: {text}"),
+            }
+        }
+        assert!(recorded > 0, "round {round}");
+        assert_eq!(names(&place), ["run.kreplay"], "round {round}");
+        assert_eq!(place.dispatches().len(), 7, "round {round}");
+    }
+}
