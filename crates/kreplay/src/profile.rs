@@ -67,10 +67,11 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     let recording = Recording::new(writer, received, Arc::clone(&progress), Duration::from_secs(options.linger));
     let recording = recording.start()?;
     socket.listen(settings, events.clone())?;
-    signals.pass_on_to(program.id(), events.clone())?;
+    let recipient = signals::Recipient::new(program.id());
+    signals.pass_on_to(recipient.clone(), events.clone())?;
     let live = live::Live::start(options.quiet, Arc::clone(&progress));
 
-    let ended = program.wait();
+    let ended = program.wait(|| recipient.has_ended());
     // The recording thread ends once every process's connection has; a closed channel means that it has already.
     let _ = events.send(Event::ProgramEnded);
     let recorded = recording.join();

@@ -5,6 +5,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
 
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
 use crate::error::ExpectedError;
 
 /// The running program.
@@ -58,12 +61,34 @@ impl Program {
         self.child.id()
     }
 
-    /// Waits until it ends.
-    pub(super) fn wait(mut self) -> Ended {
+    /// Waits until it ends. `ended` is called when it has and its number is still its own.
+    pub(super) fn wait(mut self, ended: impl FnOnce()) -> Ended {
+        let program = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        if let Some(program) = program {
+            // An error means that there is nothing to wait for, which the other wait tells too.
+            let look = || waitid(WaitId::Pid(program), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let _ = retry_on_intr(look);
+        }
+        ended();
         match self.child.wait() {
             Ok(status) => Ended { code: status.code(), signal: status.signal() },
             // Somebody else waited for our child: how it ended is lost.
             Err(_) => Ended { code: None, signal: None },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_told_before_the_number_is_free() {
+        let program = spawn(&["sh".into(), "-c".into(), "exit 7".into()], &[], Path::new("socket")).unwrap();
+        let stat = format!("/proc/{}/stat", program.id());
+        let mut state = String::new();
+        let ended = program.wait(|| state = std::fs::read_to_string(&stat).unwrap());
+        assert!(state.contains(") Z "), "{state}");
+        assert_eq!((ended.code, ended.signal), (Some(7), None));
     }
 }

@@ -1,7 +1,6 @@
 //! Signals: the program gets those that were meant for it, and this process lives to finish the file.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
@@ -48,21 +47,16 @@ impl Signals {
     ///
     /// # Errors
     /// [`ExpectedError::Io`] when no thread can be started.
-    pub(super) fn pass_on_to(mut self, program: u32, events: Events) -> Result<(), ExpectedError> {
-        let program = i32::try_from(program).ok().and_then(Pid::from_raw);
-        let ended = Arc::new(AtomicBool::new(false));
+    pub(super) fn pass_on_to(mut self, program: Recipient, events: Events) -> Result<(), ExpectedError> {
         let pass_on = move || {
             for origin in &mut self.signals {
                 if matches!(origin.signal, SIGINT | SIGTERM) {
                     // The recording thread ignores it while the program runs.
                     let _ = events.send(Event::Stop);
                 }
-                let from_a_process = origin.process.is_some_and(|process| process.pid != 0);
-                if let (Some(program), true, false) = (program, from_a_process, ended.load(Ordering::Relaxed))
-                    && let Some(signal) = Signal::from_named_raw(origin.signal)
-                {
-                    // The only failure is that the program has ended meanwhile.
-                    ended.store(kill_process(program, signal).is_err(), Ordering::Relaxed);
+                // The terminal is no process. One that this process cannot see, outside of its container, is number 0.
+                if origin.process.is_some() {
+                    program.send(origin.signal);
                 }
             }
         };
@@ -71,6 +65,31 @@ impl Signals {
             .spawn(pass_on)
             .map(drop)
             .map_err(|source| ExpectedError::Io { what: "a thread".into(), action: "started", source })
+    }
+}
+
+/// The program, as long as it gets signals.
+#[derive(Debug, Clone)]
+pub(super) struct Recipient(Arc<Mutex<Option<Pid>>>);
+
+impl Recipient {
+    /// The child of this process with this number.
+    pub(super) fn new(program: u32) -> Self {
+        Self(Arc::new(Mutex::new(i32::try_from(program).ok().and_then(Pid::from_raw))))
+    }
+
+    fn send(&self, signal: i32) {
+        let program = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(program), Some(signal)) = (*program, Signal::from_named_raw(signal)) {
+            // The only failure is that the program has ended meanwhile.
+            let _ = kill_process(program, signal);
+        }
+    }
+
+    /// The program has ended: it gets nothing more. To be said before it is waited for, since its number may be another
+    /// process's from then on.
+    pub(super) fn has_ended(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -114,5 +133,22 @@ mod tests {
         // Another thread may be the one that is interrupted.
         let came = std::iter::repeat_with(|| signals.came()).find_map(|came| came);
         assert_eq!(came, Some(SIGUSR2));
+    }
+
+    #[test]
+    fn nobody_gets_what_was_meant_for_an_ended_program() {
+        use std::os::unix::process::ExitStatusExt;
+        for ended in [false, true] {
+            let mut child = std::process::Command::new("sleep").arg("120").spawn().unwrap();
+            let program = Recipient::new(child.id());
+            if ended {
+                program.has_ended();
+            }
+            program.send(SIGUSR1);
+            child.kill().unwrap();
+            let signal = child.wait().unwrap().signal();
+            // A process ends by the first signal that ends it.
+            assert_eq!(signal == Some(SIGUSR1), !ended, "{signal:?}");
+        }
     }
 }

@@ -7,14 +7,34 @@ use std::time::Duration;
 use crate::common::*;
 use kreplay_store::{Reader, RunState};
 
+/// The same command, started to take every signal that is tested here, whatever the test was started to ignore.
+fn listening(command: &Command) -> Command {
+    wrapped("env", &["--default-signal=HUP,INT,QUIT,TERM,XFSZ,CHLD"], command)
+}
+
+/// The same command, started by another.
+fn wrapped(by: &str, options: &[&str], command: &Command) -> Command {
+    let mut wrapped = Command::new(by);
+    wrapped.args(options).arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    wrapped
+}
+
 #[test]
 fn signals_that_were_sent_to_the_command_reach_the_program() {
     for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
         let place = Place::new();
         let ready = place.path("ready");
         let touch = format!("touch={}", ready.display());
-        let command = place
-            .profile(&["--quiet"], &["attach", "dispatch=10", &touch, "sleep=120000"])
+        let command = listening(&place.profile(&["--quiet"], &["attach", "dispatch=10", &touch, "sleep=120000"]))
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -35,9 +55,8 @@ fn a_signal_at_any_time_leaves_nothing_behind() {
         let place = Place::new();
         let temporary = place.path("temporary");
         std::fs::create_dir(&temporary).unwrap();
-        let mut command = place
-            .kreplay(&["profile", "--device", "soft", "--quiet", "--set", "none", "-o", "run.kreplay", "--"])
-            .args(["sleep", "120"])
+        let options = ["profile", "--device", "soft", "--quiet", "--set", "none", "-o", "run.kreplay", "--"];
+        let mut command = listening(place.kreplay(&options).args(["sleep", "120"]))
             .env("TMPDIR", &temporary)
             .stderr(Stdio::null())
             .spawn()
@@ -61,17 +80,38 @@ fn the_program_ignores_what_the_command_was_started_to_ignore() {
     let place = Place::new();
     let inner = place.kreplay(&["profile", "--device", "soft", "--quiet", "--", "grep", "SigIgn", "/proc/self/status"]);
     // As `nohup` does for the first, and `&` in a script for the others.
-    let output = Command::new("sh")
-        .args(["-c", "trap '' HUP INT QUIT XFSZ; exec \"$0\" \"$@\""])
-        .arg(inner.get_program())
-        .args(inner.get_args())
-        .current_dir(place.folder.path())
-        .env("KREPLAY_LIB_DIR", place.path("libraries"))
-        .output()
-        .unwrap();
+    let output = wrapped("env", &["--ignore-signal=HUP,INT,QUIT,XFSZ"], &inner).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     let mask = u64::from_str_radix(text.trim_start_matches("SigIgn:").trim(), 16).unwrap();
     assert_eq!(mask & 0b111, 0b111, "{text}");
     assert_eq!(mask >> 24 & 1, 1, "{text}");
+}
+
+/// Of a container the sender is outside: the system then names no process, or number 0, as it does for the terminal.
+#[test]
+fn a_signal_from_outside_of_a_container_reaches_the_program() {
+    let container = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"];
+    if !Command::new("unshare")
+        .args(container)
+        .arg("true")
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|run| run.success())
+    {
+        // Whether that is permitted is the machine's decision, so that it is no failure anywhere.
+        return println!("skipped: no container can be made here");
+    }
+    let place = Place::new();
+    let ready = place.path("ready");
+    let touch = format!("touch={}", ready.display());
+    let inside = listening(&place.profile(&["--quiet"], &["attach", "dispatch=10", &touch, "sleep=120000"]));
+    let outer = wrapped("unshare", &container, &inside).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&ready);
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", outer.id())).unwrap();
+    assert!(Command::new("kill").args(["-TERM", children.trim()]).status().unwrap().success());
+    let output = outer.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", stderr(&output));
+    assert_eq!(place.reader().run().unwrap().exit_signal, Some(15));
+    assert_eq!(place.dispatches().len(), 10);
 }
