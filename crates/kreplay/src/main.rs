@@ -18,14 +18,34 @@ mod plan;
 mod profile;
 mod report;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use error::ExpectedError;
+
 fn main() -> ExitCode {
+    ExitCode::from(code_of(run))
+}
+
+/// What the command ends with; errors are told.
+fn code_of(run: impl FnOnce() -> Result<u8, ExpectedError>) -> u8 {
+    // Nothing is looked at again after a panic, whose message is on stderr already.
+    let done = catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|_| Err(ExpectedError::Internal("a panic, with the message above".into())));
+    done.unwrap_or_else(|error| {
+        error.tell();
+        error.exit_code()
+    })
+}
+
+fn run() -> Result<u8, ExpectedError> {
     let cli = match cli::parse() {
         Ok(cli) => cli,
-        Err(code) => return ExitCode::from(code),
+        Err(code) => return Ok(code),
     };
-    let done = match cli.command {
+    // Before any child is started.
+    profile::hear_of_children()?;
+    match cli.command {
         cli::Command::Profile(options) => profile::run(&options),
         cli::Command::Plan(options) => plan::run(&options),
         cli::Command::Counters(options) => counters::run(&options),
@@ -33,12 +53,16 @@ fn main() -> ExitCode {
         cli::Command::Doctor => doctor::run(),
         cli::Command::Bench(options) => bench::run(&options),
         cli::Command::Check(options) => profile::check(&options),
-    };
-    match done {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            error.tell();
-            ExitCode::from(error.exit_code())
-        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_fault_of_kreplay() {
+        assert_eq!(code_of(|| panic!("as the test wants")), exit_codes::INTERNAL);
+        assert_eq!(code_of(|| Ok(7)), 7);
     }
 }

@@ -36,6 +36,7 @@ use crate::{exit_codes, plan};
 pub(crate) use check::run as check;
 use progress::Progress;
 use recording::{Event, Recording};
+pub(crate) use signals::hear_of_children;
 
 /// Runs a program and records what its processes say. Gives the program's own exit code where nothing of ours failed.
 pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {

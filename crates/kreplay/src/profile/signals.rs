@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 
@@ -91,6 +91,23 @@ impl Recipient {
     pub(super) fn has_ended(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// A process that ignores the end of its children does not learn how they ended. It is started so by some that start
+/// programs and do not wait for them; ours are waited for. Each of them begins with the default again.
+///
+/// # Errors
+/// [`ExpectedError::Io`].
+pub(crate) fn hear_of_children() -> Result<(), ExpectedError> {
+    if Ignored::of_this_process().has(SIGCHLD) {
+        // The only way to the default that is not unsafe: what is caught is not ignored, and not inherited.
+        signal_hook::flag::register(SIGCHLD, Arc::default()).map_err(|source| ExpectedError::Io {
+            what: "a signal handler".into(),
+            action: "made",
+            source,
+        })?;
+    }
+    Ok(())
 }
 
 /// The signals that this process ignores, as it did when it was started: signal n is bit n - 1.

@@ -88,6 +88,23 @@ fn the_program_ignores_what_the_command_was_started_to_ignore() {
     assert_eq!(mask >> 24 & 1, 1, "{text}");
 }
 
+#[test]
+fn a_command_that_was_started_to_ignore_its_children_tells_how_the_program_ended() {
+    let place = Place::new();
+    let ignoring = |command: &Command| wrapped("env", &["--ignore-signal=CHLD"], command).output().unwrap();
+    let output = ignoring(&place.profile(&["--quiet"], &["attach", "dispatch=1", "finish", "exit=7"]));
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(7), ""));
+    let run = place.reader().run().unwrap();
+    assert_eq!((run.state, run.exit_code), (RunState::Complete, Some(7)));
+    // The program waits for its own children.
+    let output = ignoring(&place.profile(&["--quiet", "--overwrite"], &["spawn=attach,dispatch=1,finish"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // So does the check of a request, which is a process of its own.
+    let output = ignoring(place.kreplay(&["profile", "--device", "cuda", "-c", "x", "-o", "other", "--"]).arg("true"));
+    assert_eq!(output.status.code(), Some(117), "{}", stderr(&output));
+    assert_eq!(stderr(&output).matches("error: ").count(), 1, "{}", stderr(&output));
+}
+
 /// Of a container the sender is outside: the system then names no process, or number 0, as it does for the terminal.
 #[test]
 fn a_signal_from_outside_of_a_container_reaches_the_program() {
