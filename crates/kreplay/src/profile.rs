@@ -83,7 +83,7 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
         end_unix_ns: now_unix_ns(),
         exit_code: ended.code,
         exit_signal: ended.signal,
-        incomplete: recorded.failed.is_some() || recorded.left_running > 0,
+        incomplete: recorded.failed.is_some() || recorded.left_running + recorded.left_unread > 0,
     };
     let mut failed = recorded.failed;
     if let Some(writer) = recorded.writer
@@ -94,7 +94,7 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     for complaint in &recorded.complaints {
         note(&format!("kreplay: {complaint}"));
     }
-    summary::write(&file, options.quiet, recorded.left_running);
+    summary::write(&file, options.quiet, recorded.left_running, recorded.left_unread);
     if let Some(error) = &failed {
         note(&format!("kreplay: {error}"));
         note("kreplay: the program went on unprofiled from there; what was recorded before is in the file");

@@ -64,7 +64,7 @@ pub(super) enum Event {
     Complaint(String),
     /// The program has ended; others of its processes may go on.
     ProgramEnded,
-    /// The user wants no more waiting.
+    /// The user wants no more waiting for processes that run.
     Stop,
 }
 
@@ -87,6 +87,8 @@ pub(super) struct Recorded {
     pub(super) complaints: Vec<String>,
     /// Processes that still ran when the waiting ended.
     pub(super) left_running: usize,
+    /// Processes that had ended then, and of which not all that they had sent was taken in.
+    pub(super) left_unread: usize,
 }
 
 struct Open {
@@ -118,7 +120,6 @@ pub(super) struct Recording {
     until: Option<Instant>,
     /// When it is next looked whether only the living are left.
     look_at: Option<Instant>,
-    stopped: bool,
     recorded: Recorded,
 }
 
@@ -144,7 +145,6 @@ impl Recording {
             open: HashMap::new(),
             until: None,
             look_at: None,
-            stopped: false,
             recorded: Recorded { writer: Some(writer), ..Recorded::default() },
         }
     }
@@ -168,13 +168,25 @@ impl Recording {
                 None => break,
             }
         }
+        self.leave();
         self.try_write(Writer::commit);
-        self.recorded.left_running = self.open.len();
         self.recorded
     }
 
     fn is_done(&self) -> bool {
-        self.until.is_some() && (self.open.is_empty() || self.stopped)
+        self.until.is_some() && self.open.is_empty()
+    }
+
+    /// Tells those that are left apart: the living stay as they are, the dead are lost.
+    fn leave(&mut self) {
+        for open in std::mem::take(&mut self.open).into_values() {
+            if open.runs() {
+                self.recorded.left_running += 1;
+            } else {
+                self.recorded.left_unread += 1;
+                self.try_write(|writer| writer.end_process(open.process, ProcessEnd::Lost));
+            }
+        }
     }
 
     /// The next event; whatever was given is committed before waiting for one. `None` when the waiting is over.
@@ -258,7 +270,8 @@ impl Recording {
                 self.until = Some(Instant::now() + self.linger);
                 self.living();
             }
-            Event::Stop => self.stopped = self.until.is_some(),
+            // What the dead have sent is taken in all the same. Asked again, it takes no longer.
+            Event::Stop => self.until = self.until.map(|until| until.min(Instant::now())),
         }
     }
 

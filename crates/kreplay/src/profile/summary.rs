@@ -9,11 +9,14 @@ use kreplay_store::Reader;
 use crate::output::{note, terminal_width};
 
 /// Writes the summary to stderr, unless `quiet`. What went wrong is said all the same.
-pub(super) fn write(file: &Path, quiet: bool, left_running: usize) {
+pub(super) fn write(file: &Path, quiet: bool, left_running: usize, left_unread: usize) {
     if left_running > 0 {
         note(&format!(
             "kreplay: {left_running} processes of the program still run and are no longer recorded; --linger waits longer"
         ));
+    }
+    if left_unread > 0 {
+        note(&format!("kreplay: {left_unread} processes have ended, and not all that they had sent could be taken in"));
     }
     if quiet {
         return;

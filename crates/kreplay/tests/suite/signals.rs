@@ -1,11 +1,12 @@
 //! Signals to the command.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::common::*;
-use kreplay_store::{Reader, RunState};
+use kreplay_store::{ProcessState, Reader, RunState};
 
 /// The same command, started to take every signal that is tested here, whatever the test was started to ignore.
 fn listening(command: &Command) -> Command {
@@ -86,6 +87,69 @@ fn the_program_ignores_what_the_command_was_started_to_ignore() {
     let mask = u64::from_str_radix(text.trim_start_matches("SigIgn:").trim(), 16).unwrap();
     assert_eq!(mask & 0b111, 0b111, "{text}");
     assert_eq!(mask >> 24 & 1, 1, "{text}");
+}
+
+/// Waits until the process whose number is in the file has ended.
+fn wait_for_end(file: &Path) {
+    let stat = Path::new("/proc").join(std::fs::read_to_string(file).unwrap()).join("stat");
+    // One that nobody has waited for is there as a zombie.
+    while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The command is stopped while what it is to lose is made, so that the signal and the records come to it at once.
+#[test]
+fn a_second_signal_loses_nothing_of_processes_that_have_ended() {
+    for _ in 0..8 {
+        let place = Place::new();
+        let path = |name| place.path(name).display().to_string();
+        let (first, second, ready, go) = (path("first"), path("second"), path("ready"), path("go"));
+        let left = format!("leave=pid={second},attach,dispatch=3,touch={ready},await={go},dispatch=100,finish");
+        let steps = [&format!("pid={first}"), &left, &format!("await={ready}")];
+        let command = listening(&place.profile(&["--quiet", "--linger", "60"], &steps.map(String::as_str)))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(Path::new(&ready));
+        wait_for_end(Path::new(&first));
+        // The command hears of the end at the same time; where it has not yet, the signal does nothing.
+        std::thread::sleep(Duration::from_millis(50));
+        signal(&command, "-STOP");
+        std::fs::write(&go, "").unwrap();
+        wait_for_end(Path::new(&second));
+        signal(&command, "-INT");
+        signal(&command, "-CONT");
+        let output = command.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+        assert_eq!(place.dispatches().len(), 103);
+        assert_eq!(place.reader().processes().unwrap()[0].state, ProcessState::Ended);
+        assert_eq!(place.reader().run().unwrap().state, RunState::Complete);
+    }
+}
+
+#[test]
+fn a_signal_ends_the_waiting_for_processes_that_run() {
+    let place = Place::new();
+    let path = |name| place.path(name).display().to_string();
+    let (first, ready) = (path("first"), path("ready"));
+    let left = format!("leave=attach,dispatch=3,touch={ready},alive");
+    let steps = [&format!("pid={first}"), &left, &format!("await={ready}")];
+    let mut command = listening(&place.profile(&["--quiet", "--linger", "600"], &steps.map(String::as_str)))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(Path::new(&ready));
+    wait_for_end(Path::new(&first));
+    // Until the command has heard of the end a signal does nothing.
+    while command.try_wait().unwrap().is_none() {
+        let _ = Command::new("kill").args(["-INT", &command.id().to_string()]).stderr(Stdio::null()).status();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = command.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("1 processes of the program still run"), "{}", stderr(&output));
+    assert_eq!(place.reader().run().unwrap().state, RunState::Incomplete);
 }
 
 #[test]
