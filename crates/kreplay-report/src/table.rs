@@ -28,20 +28,38 @@ const COUNTER: Column = Column { fit: Fit::Whole, ..Column::new("counter") };
 const UNIT: Column = Column { absent: "", ..Column::new("unit") };
 const SOURCE: Column = Column { once: Once::Parts, absent: "", ..Column::new("source") };
 
-/// The kernels that windows spent most time on, with their values, then what the reader must know: what a profile
-/// prints when it ends. It says how many kernels it leaves out.
+/// The kernels that windows spent most time on, or the first where that is not known, with their values, then what the reader
+/// must know: what a profile prints when it ends. It says how many kernels it leaves out.
 ///
 /// # Errors
 /// [`ReportError`].
 pub fn write_summary(reader: &Reader, width: Option<u16>, out: &mut dyn Write) -> Result<(), ReportError> {
+    let overview = Overview::of(reader)?;
     let mut kernels = by_kernel::collect(reader)?;
     let left_out = kernels.len().saturating_sub(SHOWN);
+    let mut more = String::new();
     if left_out > 0 {
-        // The sort is stable: kernels without times, as in batch windows, stay in the order of their coming.
-        kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.phases.total()));
+        let which = if costliest_first(&mut kernels, overview.totals.phases.total()) {
+            format!("these {SHOWN} took most of the windows' time")
+        } else {
+            format!("these are the first {SHOWN}")
+        };
+        more = format!("{left_out} more kernels are in the report; {which}.\n");
         kernels.truncate(SHOWN);
     }
-    kernel_table(&kernels, left_out, &Overview::of(reader)?, width, out)
+    kernel_table(&kernels, &more, &overview, width, out)
+}
+
+/// Puts the kernels with most time in windows first, if [`SHOWN`] of them have more than half of all. A kernel has no time of the
+/// batch windows that it was in: those are their windows' alone.
+fn costliest_first(kernels: &mut [KernelTotals], all: u64) -> bool {
+    let mut times: Vec<u64> = kernels.iter().map(|kernel| kernel.phases.total()).collect();
+    times.sort_unstable_by_key(|time| std::cmp::Reverse(*time));
+    let most = times.iter().take(SHOWN).fold(0, |sum: u64, time| sum.saturating_add(*time)) > all / 2;
+    if most {
+        kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.phases.total()));
+    }
+    most
 }
 
 /// Kernels, one row a counter and pass.
@@ -51,12 +69,12 @@ pub(crate) fn kernels(
     width: Option<u16>,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    kernel_table(&by_kernel::collect(reader)?, 0, overview, width, out)
+    kernel_table(&by_kernel::collect(reader)?, "", overview, width, out)
 }
 
 fn kernel_table(
     kernels: &[KernelTotals],
-    left_out: usize,
+    more: &str,
     overview: &Overview,
     width: Option<u16>,
     out: &mut dyn Write,
@@ -72,11 +90,7 @@ fn kernel_table(
         values.extend([UNIT, SOURCE]);
         let groups = kernels.iter().map(|kernel| kernel_group(kernel, spread, width)).collect();
         Sheet { own: vec![KERNEL, Column::new("dispatches")], values, groups }.write(width, out)?;
-        let mut below = String::new();
-        if left_out > 0 {
-            below =
-                format!("{left_out} more kernels are in the report; these {SHOWN} took most of the windows' time.\n");
-        }
+        let mut below = more.to_owned();
         if kernels.iter().any(|kernel| !kernel.values.is_empty()) {
             below.push_str(if spread { COMBINED } else { SAME });
             below.push_str(".\n");

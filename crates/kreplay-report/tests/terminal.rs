@@ -6,7 +6,7 @@ use std::path::Path;
 
 use job::{dispatch, job};
 use kreplay_protocol::*;
-use kreplay_report::{By, Format, Options, write_report};
+use kreplay_report::{By, Format, Options, write_report, write_summary};
 use kreplay_store::{Existing, Reader, RunInfo, Writer};
 
 fn report(write: fn(&Path), by: By, width: u16) -> String {
@@ -117,5 +117,73 @@ fn a_narrow_terminal_is_not_overrun() {
             assert!(text.contains(name), "{name} is broken in {text}");
         }
         assert!(!text.contains('\u{1b}'), "an escape sequence of a kernel's name reached the terminal");
+    }
+}
+
+/// A job of fifteen kernels with one dispatch each: the last ones in windows of their own, the others in batch windows that took
+/// `batch` nanoseconds.
+fn many_kernels(path: &Path, batch: u64, own: u64) {
+    let run = RunInfo {
+        command: vec!["./app".into()],
+        directory: "/home/user".into(),
+        host: "machine".into(),
+        settings: Settings { window: WindowChoice::Batch, ..Settings::default() },
+        start_unix_ns: 1_700_000_000_000_000_000,
+    };
+    let mut writer = Writer::create(path, Existing::Refuse, &run).unwrap();
+    let hello = Hello {
+        pid: 100,
+        parent: 1,
+        exe: "/home/user/app".into(),
+        argv: run.command.clone(),
+        start_unix_ns: 1_700_000_000_000_000_000,
+        library_version: "0.1.0".into(),
+    };
+    let process = writer.add_process(&hello).unwrap();
+    let mut messages = vec![FromLibrary::Window(Window {
+        number: 100,
+        agent: 1,
+        kind: WindowKind::Batch,
+        dispatches: 15,
+        operations: 0,
+        closed_by: "full".into(),
+        bytes: Bytes::default(),
+        phases: Phases { passes: batch, ..Phases::default() },
+        clock_mhz: None,
+    })];
+    for number in 0..15 {
+        messages.push(FromLibrary::Kernel(Kernel { number, name: format!("kernel_{number:02}") }));
+        let phases = Phases { passes: if number >= 3 { own } else { 0 }, ..Phases::default() };
+        messages.push(FromLibrary::Dispatch(Box::new(Dispatch { phases, ..dispatch(number.into(), number) })));
+    }
+    for message in &messages {
+        writer.add(process, message).unwrap();
+    }
+    writer.commit().unwrap();
+}
+
+#[test]
+fn a_summary_says_of_what_it_shows_no_more_than_is_known() {
+    for (batch, own, costly) in
+        [(1_000, 0, false), (0, 0, false), (1_000_000, 10, false), (100, 10, true), (0, 5, true)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("job.kreplay");
+        many_kernels(&path, batch, own);
+        let mut out = Vec::new();
+        write_summary(&Reader::open(&path).unwrap(), Some(200), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let (said, other) = ("these 12 took most of the windows' time.", "these are the first 12.");
+        assert_eq!((text.contains(said), text.contains(other)), (costly, !costly), "{batch} {own}: {text}");
+        assert!(text.contains("3 more kernels are in the report"), "{text}");
+        assert_eq!(
+            (text.contains("kernel_00"), text.contains("kernel_14")),
+            (!costly, costly),
+            "{batch} {own}: {text}"
+        );
+        assert!(
+            text.contains("windows (--window batch): 1 batch with 15.0 kernels each (closed by: full 1)"),
+            "{text}"
+        );
     }
 }

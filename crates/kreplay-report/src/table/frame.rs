@@ -93,7 +93,8 @@ fn phases(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
     Ok(())
 }
 
-/// How many windows of which kind, how many dispatches each, and what closed those that were not simply done.
+/// Which kind was asked for, how many windows there were of which, how many dispatches each, and what closed those that were not
+/// simply done.
 fn windows(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> {
     let mut parts = Vec::new();
     for kind in [WindowKind::Kernel, WindowKind::Batch] {
@@ -124,7 +125,8 @@ fn windows(overview: &Overview, out: &mut dyn Write) -> Result<(), ReportError> 
         parts.push(part);
     }
     if !parts.is_empty() {
-        writeln!(out, "windows: {}", parts.join("; "))?;
+        let asked = overview.run.settings["window"].as_str().unwrap_or("unknown");
+        writeln!(out, "windows (--window {}): {}", text::name(asked, 40), parts.join("; "))?;
     }
     Ok(())
 }
