@@ -25,7 +25,7 @@ fn invariant_1_memory_is_what_an_unprofiled_run_leaves() {
         &["--verify", "off"],
         &["--verify", "all"],
         &["--shadow", "trusted"],
-        &["--reach", "args"],
+        &["--reach", "args", "--window", "kernel"],
         &["--chunk", "256"],
     ];
     for name in ["accumulating", "pointers", "module_variables", "copies", "many_allocations"] {
@@ -156,7 +156,10 @@ fn invariant_6_no_deadline_kills_the_program() {
         ("batch", &["6", "spin:n=1", "beside"], "3", "drain_timeout"),
     ];
     for (window, arguments, skip, reason) in cases {
-        let profile = Profile::new().passes(3).window(window).options(["--window-kernels", "2"]);
+        let mut profile = Profile::new().passes(3).window(window);
+        if window == "batch" {
+            profile = profile.options(["--window-kernels", "2"]);
+        }
         let profile = profile.options(["--pass-deadline", "1000", "--drain-deadline", "1000"]);
         let profiled = profile.options(["--skip", skip]).run(&binary("steady"), arguments.iter().copied());
         assert_eq!(profiled.ended.code(), 0, "{arguments:?}: {:#?}", profiled.ended);

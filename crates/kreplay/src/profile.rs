@@ -21,6 +21,7 @@ mod recording;
 mod settings;
 mod signals;
 mod summary;
+mod together;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -46,6 +47,9 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
         return Ok(refused);
     }
     let settings = settings::settings(options, backend.as_ref(), names)?;
+    if let Some(doubt) = together::doubt(options) {
+        note(&format!("kreplay: {doubt}"));
+    }
 
     // Caught before anything is made, so that nothing is left behind.
     let mut signals = signals::Signals::catch()?;

@@ -137,7 +137,7 @@ pub(crate) enum ShadowChoice {
 pub(crate) enum ReachChoice {
     /// All that the kernel could write.
     All,
-    /// What its arguments point into, with audits.
+    /// What its arguments point into, with audits; in windows of one kernel, which --window kernel makes of all.
     Args,
 }
 

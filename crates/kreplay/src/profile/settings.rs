@@ -5,6 +5,7 @@ use kreplay_protocol::{
 };
 use regex_lite::Regex;
 
+use super::together;
 use crate::cli::{
     CacheChoice, FenceChoice, LogChoice, ProfileOptions, ReachChoice, RestoreChoice, ShadowChoice, VerifyChoice,
     WindowKindChoice,
@@ -24,20 +25,7 @@ pub(super) fn settings(
     check_pattern("--kernel", options.kernel.as_deref())?;
     check_pattern("--exclude", options.exclude.as_deref())?;
     check_implemented(options, backend)?;
-    if options.cache == CacheChoice::Flush && options.window == WindowKindChoice::Batch {
-        return Err(ExpectedError::Usage {
-            what: "--cache flush and --window batch exclude each other".into(),
-            hint: "caches are flushed before a pass, not before each kernel of one; leave --window out".into(),
-        });
-    }
-    if options.restore == RestoreChoice::Full && options.window == WindowKindChoice::Batch {
-        return Err(ExpectedError::Usage {
-            what: "--restore full and --window batch exclude each other".into(),
-            hint:
-                "a batch window puts back what was written, which only the other kind of restore knows; leave one out"
-                    .into(),
-        });
-    }
+    together::check(options)?;
     if let Some(bytes) = options.chunk
         && !(bytes.is_power_of_two() && (64..=1 << 30).contains(&bytes))
     {
@@ -151,15 +139,5 @@ mod tests {
             let refused = made(device, &["--cache", "flush"]).unwrap_err();
             assert!(refused.to_string().contains("--cache flush with --device"), "{refused}");
         }
-        let both = made(DeviceChoice::Cuda, &["--cache", "flush", "--window", "batch"]).unwrap_err();
-        assert!(both.to_string().contains("exclude each other"), "{both}");
-    }
-
-    #[test]
-    fn a_whole_restore_has_no_batch_windows() {
-        assert!(made(DeviceChoice::Cuda, &["--restore", "full"]).is_ok());
-        assert!(made(DeviceChoice::Cuda, &["--restore", "full", "--window", "kernel"]).is_ok());
-        let both = made(DeviceChoice::Cuda, &["--restore", "full", "--window", "batch"]).unwrap_err();
-        assert!(both.to_string().contains("--restore full and --window batch exclude each other"), "{both}");
     }
 }
