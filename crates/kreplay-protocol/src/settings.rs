@@ -141,14 +141,10 @@ pub struct Limits {
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// What went wrong.
-    Error,
-    /// What the user should know.
+    /// What the user should know: warnings, and why kernels decline, each once.
     Warn,
-    /// One line a dispatch.
+    /// Also one line a dispatch.
     Info,
-    /// Everything.
-    Debug,
 }
 
 /// Everything a process needs to know.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use kreplay_protocol::{Device, LogLevel, Settings};
+use kreplay_protocol::{Device, Settings};
 
 use crate::connection::Connection;
 use crate::link::{Link, STALL};
-use crate::{NameFilter, SessionError, SessionRecorder, handshake, log, settings};
+use crate::{NameFilter, SessionError, SessionRecorder, handshake, settings};
 
 /// Which interface of the program a backend stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,13 +108,6 @@ impl Session {
     /// where the settings ask for it.
     pub fn warn(&self, key: &'static str, message: String) {
         kreplay_engine::Recorder::warn(&SessionRecorder::new(Arc::clone(&self.shared), self.backend), key, message);
-    }
-
-    /// Writes a line to stderr where the settings ask for lines of this level.
-    pub fn log(&self, level: LogLevel, text: impl FnOnce() -> String) {
-        if level != LogLevel::Off && self.shared.settings.log >= level {
-            log::line(&text());
-        }
     }
 
     /// The process ends in order: sends the summary and waits until everything is on its way, or the command is given

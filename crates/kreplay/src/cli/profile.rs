@@ -175,12 +175,8 @@ pub(crate) enum CacheChoice {
 pub(crate) enum LogChoice {
     /// Nothing.
     Off,
-    /// What went wrong.
-    Error,
-    /// What the user should know.
+    /// What the user should know: warnings, and why kernels decline, each once.
     Warn,
-    /// One line a dispatch.
+    /// Also one line a dispatch.
     Info,
-    /// Everything.
-    Debug,
 }

@@ -83,10 +83,8 @@ pub(super) fn settings(
         record_ranges: options.write_sets,
         log: match options.log {
             LogChoice::Off => LogLevel::Off,
-            LogChoice::Error => LogLevel::Error,
             LogChoice::Warn => LogLevel::Warn,
             LogChoice::Info => LogLevel::Info,
-            LogChoice::Debug => LogLevel::Debug,
         },
         ..Settings::default()
     })

@@ -186,3 +186,20 @@ fn a_name_is_made_and_never_used_twice() {
         assert!(place.path(expected).exists(), "{expected}");
     }
 }
+
+#[test]
+fn each_level_of_the_log_tells_more() {
+    let place = Place::new();
+    for (level, warned, each) in [("off", false, false), ("warn", true, false), ("info", true, true)] {
+        let steps = ["attach", "dispatch=2", "decline=graph_launch", "finish"];
+        let output = place.profile(&["--quiet", "--overwrite", "--log", level], &steps).output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert_eq!(text.contains("kreplay: graph_launch: "), warned, "{level}: {text}");
+        assert_eq!(text.matches("kreplay: dispatch=").count(), if each { 3 } else { 0 }, "{level}: {text}");
+        assert_eq!(text.is_empty(), level == "off", "{text}");
+    }
+    for gone in ["error", "debug"] {
+        assert_eq!(place.profile(&["--log", gone], &["print=never"]).output().unwrap().status.code(), Some(116));
+    }
+}
