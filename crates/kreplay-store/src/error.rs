@@ -40,8 +40,7 @@ pub enum StoreError {
     },
     /// The file is of another version.
     #[error(
-        "{} has format version {found}; this kreplay reads version {STORE_VERSION}: use the kreplay that wrote it, or a \
-         newer one",
+        "{} has format version {found}; this kreplay reads version {STORE_VERSION} and no other",
         path.display()
     )]
     OtherVersion {

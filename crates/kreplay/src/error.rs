@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use kreplay_engine::PlanError;
 use kreplay_report::ReportError;
-use kreplay_store::StoreError;
+use kreplay_store::{STORE_VERSION, StoreError};
 
 use crate::exit_codes;
 
@@ -120,8 +120,8 @@ impl ExpectedError {
     }
 
     /// What to do about it.
-    fn hint(&self) -> Option<String> {
-        Some(match self {
+    fn hint(&self) -> String {
+        match self {
             ExpectedError::Usage { hint, .. }
             | ExpectedError::DeviceMissing { hint, .. }
             | ExpectedError::NotImplemented { hint, .. } => hint.clone(),
@@ -133,34 +133,68 @@ impl ExpectedError {
                  folder in KREPLAY_LIB_DIR; in a source tree, `cargo build --workspace` makes them"
                     .into()
             }
-            ExpectedError::Store(StoreError::Exists { .. }) => {
-                "choose another name with -o, or replace it with --overwrite".into()
-            }
-            ExpectedError::Store(StoreError::Recording { .. }) => {
-                "wait until that run has ended, or choose another name with -o".into()
-            }
             ExpectedError::NotReplaced(_) => "choose another name with -o, or remove what is there".into(),
-            ExpectedError::Store(StoreError::Foreign { .. }) => "give a file that `kreplay profile` wrote".into(),
-            ExpectedError::Store(StoreError::Path { action: "created", .. }) => {
-                "choose a place that can be written to with -o".into()
+            ExpectedError::Store(error) => store_hint(error),
+            ExpectedError::Report(_) | ExpectedError::Io { action: "written", .. } => {
+                "see that there is room and that it may be written to, or choose another place".into()
             }
+            ExpectedError::Io { action: "made", .. } => {
+                "see that there is room for temporary files; TMPDIR names another folder for them".into()
+            }
+            ExpectedError::Io { .. } => "`ulimit -a` tells the limits that the system sets".into(),
+            ExpectedError::Program { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "give the program's path, or a name that is on PATH, after `--`".into(),
+                io::ErrorKind::PermissionDenied => "the file must be executable".into(),
+                _ => "it must be a program of this machine, or a script whose first line names its interpreter".into(),
+            },
             ExpectedError::Plan(PlanError::Unknown { .. }) => "`kreplay counters` lists what there is".into(),
             ExpectedError::Plan(PlanError::Unavailable(_)) => "`kreplay doctor` says what is missing".into(),
-            ExpectedError::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                "give the program's path, or a name that is on PATH, after `--`".into()
-            }
-            ExpectedError::Program { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "the file must be executable".into()
-            }
-            _ => return None,
-        })
+            ExpectedError::Internal(_) => "report it with the command line and everything that is written above".into(),
+        }
     }
 
     /// Writes the error and its hint to stderr.
     pub(crate) fn tell(&self) {
         crate::output::note(&format!("error: {self}"));
-        if let Some(hint) = self.hint() {
-            crate::output::note(&format!("hint: {hint}"));
+        crate::output::note(&format!("hint: {}", self.hint()));
+    }
+}
+
+fn store_hint(error: &StoreError) -> String {
+    match error {
+        StoreError::Exists { .. } => "choose another name with -o, or replace it with --overwrite".into(),
+        StoreError::Recording { .. } => "wait until that run has ended, or choose another name with -o".into(),
+        StoreError::Foreign { .. } => "give a file that `kreplay profile` wrote".into(),
+        StoreError::Path { action: "created", .. } => "choose a place that can be written to with -o".into(),
+        StoreError::Path { .. } => {
+            "see that it is there and may be read; where a log is beside it, TMPDIR needs room for a copy of both"
+                .into()
+        }
+        StoreError::OtherVersion { found, .. } => {
+            format!(
+                "use the kreplay that wrote it, {} one",
+                if *found > STORE_VERSION { "a newer" } else { "an older" }
+            )
+        }
+        StoreError::Damaged { .. } => {
+            "copy it again with the FILE-wal that may be beside it; `sqlite3 FILE .recover` saves what can be read"
+                .into()
+        }
+        StoreError::Write { .. } => "see that there is room, or choose another place with -o".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kreplay_store::StoreVersion;
+
+    #[test]
+    fn the_version_of_a_file_tells_which_kreplay_reads_it() {
+        for (found, which) in [(1, "an older"), (STORE_VERSION.0 + 1, "a newer")] {
+            let error = StoreError::OtherVersion { path: "f".into(), found: StoreVersion(found) };
+            assert!(!error.to_string().contains("newer"), "{error}");
+            assert_eq!(ExpectedError::from(error).hint(), format!("use the kreplay that wrote it, {which} one"));
         }
     }
 }

@@ -26,7 +26,7 @@ impl Signals {
     /// # Errors
     /// [`ExpectedError::Io`].
     pub(super) fn catch() -> Result<Self, ExpectedError> {
-        let failed = |source| ExpectedError::Io { what: "a signal handler".into(), action: "made", source };
+        let failed = |source| ExpectedError::Io { what: "a signal handler".into(), action: "set", source };
         let ignored = Ignored::of_this_process();
         if !ignored.has(SIGXFSZ) {
             // A file that grows past its limit is then an error of the write and not this process's end.
@@ -103,7 +103,7 @@ pub(crate) fn hear_of_children() -> Result<(), ExpectedError> {
         // The only way to the default that is not unsafe: what is caught is not ignored, and not inherited.
         signal_hook::flag::register(SIGCHLD, Arc::default()).map_err(|source| ExpectedError::Io {
             what: "a signal handler".into(),
-            action: "made",
+            action: "set",
             source,
         })?;
     }
