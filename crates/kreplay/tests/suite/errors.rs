@@ -144,3 +144,25 @@ fn a_report_replaces_no_profile() {
     }
     assert!(!fs::read_to_string(place.path("old.txt")).unwrap().starts_with("old"));
 }
+
+#[test]
+fn a_report_replaces_no_part_of_a_profile_and_nothing_before_it_is_whole() {
+    let place = Place::new();
+    assert_eq!(place.profile(&["--quiet"], &["attach", "dispatch=1", "finish"]).status().unwrap().code(), Some(0));
+    fs::copy(place.path("run.kreplay"), place.path("other.kreplay")).unwrap();
+    for part in ["run.kreplay-wal", "run.kreplay-shm", "other.kreplay-wal", "other.kreplay-journal"] {
+        let output = place.kreplay(&["report", "run.kreplay", "-o", part]).output().unwrap();
+        expect(&output, 116, &[part, "a part of a profile", "hint: write the report to another file"]);
+        assert!(!place.path(part).exists());
+    }
+    // A damage that shows only when names are read: they are no text any more.
+    let mut damaged = fs::read(place.path("run.kreplay")).unwrap();
+    let places: Vec<usize> = (0..damaged.len()).filter(|at| damaged[*at..].starts_with(b"SQ_WAVES")).collect();
+    places.iter().for_each(|at| damaged[*at] = 0xff);
+    assert!(!places.is_empty());
+    fs::write(place.path("damaged.kreplay"), damaged).unwrap();
+    fs::write(place.path("old.txt"), "old").unwrap();
+    let output = place.kreplay(&["report", "damaged.kreplay", "-o", "old.txt"]).output().unwrap();
+    expect(&output, 118, &["damaged.kreplay is damaged", "hint: "]);
+    assert_eq!(fs::read_to_string(place.path("old.txt")).unwrap(), "old");
+}
