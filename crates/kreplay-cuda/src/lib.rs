@@ -17,5 +17,7 @@ mod test_elf;
 mod thread;
 
 pub use interceptor::initialize_injection;
-pub use offline::{CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, driver_version, is_set, survey};
+pub use offline::{
+    CuptiInfo, DeviceInfo, Offline, OfflineError, Survey, cupti_candidates, driver_version, is_set, survey,
+};
 pub use tables::LoadError;

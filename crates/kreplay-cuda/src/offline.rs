@@ -109,6 +109,11 @@ fn named(cupti: &Cupti) -> Result<Vec<String>, OfflineError> {
     }
 }
 
+/// Where a CUPTI is looked for, in order: files that are there, and bare names that the loader knows.
+pub fn cupti_candidates() -> Vec<PathBuf> {
+    Environment::of_process().candidates()
+}
+
 fn load_cupti() -> Result<Cupti, LoadError> {
     find_cupti(&Environment::of_process()).and_then(|found| Cupti::load(&found))
 }

@@ -44,6 +44,12 @@ pub(crate) trait Backend {
         false
     }
 
+    /// What the answer to a check depends on beside the request: devices, drivers, libraries. `None` where that is not known without
+    /// beginning a driver, or a check is cheap.
+    fn identity(&self) -> Option<String> {
+        None
+    }
+
     /// Why no program can be profiled here, as far as that can be said without beginning a driver.
     fn missing_at_a_glance(&self) -> Option<Problem> {
         None

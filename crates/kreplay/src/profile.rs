@@ -10,6 +10,7 @@
 
 mod alive;
 mod check;
+mod checked;
 mod child;
 mod listen;
 mod live;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kreplay_cuda::{Offline, driver_version, is_set, survey};
+use kreplay_cuda::{Offline, cupti_candidates, driver_version, is_set, survey};
 use kreplay_engine::{CounterInfo, Plan, PlanError, Request};
 use kreplay_protocol::Device;
 
@@ -15,7 +15,10 @@ use crate::libraries;
 /// The driver's library.
 const DRIVER: &str = "libcuda.so.1";
 
-/// What the kernel module says of itself.
+/// What the kernel module says.
+const DRIVERS: &str = "/proc/driver/nvidia";
+
+/// What it says of itself.
 const MODULE: &str = "/proc/driver/nvidia/version";
 
 /// Its settings.
@@ -59,6 +62,10 @@ impl Backend for Cuda {
         names.iter().all(|name| is_set(name))
     }
 
+    fn identity(&self) -> Option<String> {
+        identity(Path::new(DRIVERS), &cupti_candidates())
+    }
+
     fn missing_at_a_glance(&self) -> Option<Problem> {
         if gpus().is_empty() {
             return Some(no_gpu());
@@ -88,6 +95,25 @@ impl Backend for Cuda {
             }),
         }
     }
+}
+
+/// The driver, its devices, what chooses among them, and the libraries that may plan: which, how large, how old.
+fn identity(driver: &Path, libraries: &[PathBuf]) -> Option<String> {
+    let mut identity = fs::read_to_string(driver.join("version")).ok()?;
+    let mut devices: Vec<PathBuf> =
+        fs::read_dir(driver.join("gpus")).ok()?.flatten().map(|entry| entry.path()).collect();
+    devices.sort();
+    for device in devices {
+        identity += &fs::read_to_string(device.join("information")).ok()?;
+    }
+    for variable in ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH"] {
+        identity += &format!("{variable} {:?}\n", std::env::var_os(variable));
+    }
+    for library in libraries {
+        let file = fs::metadata(library).ok().map(|file| (file.len(), file.modified().ok()));
+        identity += &format!("{} {file:?}\n", library.display());
+    }
+    Some(identity)
 }
 
 /// The block under which CUPTI's sets stand in the backend's list.
@@ -212,6 +238,36 @@ fn permission(found: &mut Found) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_driver_device_or_library_is_another_machine() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |below: &str| root.path().join(below);
+        let write = |below: &str, text: &str| {
+            fs::create_dir_all(at(below).parent().expect("a folder")).expect("made");
+            fs::write(at(below), text).expect("written");
+        };
+        let libraries = [at("libcupti.so.13"), PathBuf::from("libcupti.so.12")];
+        let now = || identity(root.path(), &libraries);
+        assert_eq!(now(), None, "there is no driver");
+        write("version", "580");
+        write("gpus/0000:01:00.0/information", "H200");
+        write("libcupti.so.13", "old");
+        let first = now();
+        assert!(first.is_some() && first == now());
+        let mut seen = vec![first];
+        for (file, text) in [
+            ("version", "590"),
+            ("gpus/0000:01:00.0/information", "B200"),
+            ("gpus/0000:02:00.0/information", "B200"),
+            ("libcupti.so.13", "newer"),
+        ] {
+            write(file, text);
+            let found = now();
+            assert!(!seen.contains(&found), "{file}");
+            seen.push(found);
+        }
+    }
 
     #[test]
     fn only_names_of_metrics_need_a_check() {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 use kreplay_engine::Request;
 
+use super::checked::Checked;
 use crate::cli::{CheckOptions, DeviceChoice};
 use crate::devices::{self, Backend};
 use crate::error::ExpectedError;
@@ -25,6 +26,11 @@ pub(super) fn apart(device: DeviceChoice, names: &[String], passes: u32) -> Resu
             None => Ok(None),
         };
     }
+    let machine = backend.identity();
+    let checked = machine.and_then(|machine| Checked::new((format!("{device:?}"), names, passes), &machine));
+    if checked.as_ref().is_some_and(Checked::before) {
+        return Ok(None);
+    }
     let value = device.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let started = std::env::current_exe().and_then(|command| {
         Command::new(command)
@@ -35,7 +41,12 @@ pub(super) fn apart(device: DeviceChoice, names: &[String], passes: u32) -> Resu
             .status()
     });
     match started.ok().and_then(|status| status.code()) {
-        Some(0) => Ok(None),
+        Some(0) => {
+            if let Some(checked) = checked {
+                checked.note();
+            }
+            Ok(None)
+        }
         Some(code) => Ok(Some(u8::try_from(code).unwrap_or(u8::MAX))),
         None => run(&CheckOptions { device, passes, names: names.to_vec() }).map(|_| None),
     }
