@@ -66,7 +66,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
             }
             text = replace(&text, &format!("bench {name}"), &table(&rows))?;
         }
-        mode.apply(&path, text.as_bytes())?;
+        mode.apply("bench", &path, text.as_bytes())?;
     }
     Ok(())
 }

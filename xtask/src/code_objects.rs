@@ -69,7 +69,7 @@ pub(crate) fn run(mode: Mode) -> Result<Checked> {
             let built = work.join(format!("{chip}.co"));
             compile(object.source, chip, &built)?;
             let bytes = std::fs::read(&built)?;
-            mode.apply(&output, &bytes)?;
+            mode.apply("gen", &output, &bytes)?;
         }
     }
     Ok(Checked::Same)

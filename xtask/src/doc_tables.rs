@@ -22,7 +22,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     let page = shell::root().join("docs/captured.md");
     let text = std::fs::read_to_string(&page).with_context(|| format!("{} could not be read", page.display()))?;
     let text = replace(&text, "declines", &declines()).with_context(|| format!("in {}", page.display()))?;
-    mode.apply(&page, text.as_bytes())
+    mode.apply("gen", &page, text.as_bytes())
 }
 
 /// The decline reasons, with what they mean and what to do.

@@ -18,18 +18,20 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// Makes the file `path` hold `bytes`, or checks that it does.
+    /// Makes the file `path` hold `bytes`, or checks that it does. `task` is the `cargo xtask` that writes it.
     ///
     /// # Errors
     /// When the file cannot be written, or in [`Mode::Check`] when it holds something else.
-    pub(crate) fn apply(self, path: &Path, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn apply(self, task: &str, path: &Path, bytes: &[u8]) -> Result<()> {
         let shown = path.strip_prefix(shell::root()).unwrap_or(path).display();
         if std::fs::read(path).is_ok_and(|committed| committed == bytes) {
             println!("same     {shown}");
             return Ok(());
         }
         match self {
-            Mode::Check => bail!("{shown} is not what its source gives; run `cargo xtask gen` and commit the result"),
+            Mode::Check => {
+                bail!("{shown} is not what its source gives; run `cargo xtask {task}` and commit the result")
+            }
             Mode::Write => {
                 std::fs::write(path, bytes).with_context(|| format!("{shown} could not be written"))?;
                 println!("written  {shown}");
@@ -54,4 +56,19 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
 pub(crate) fn check(mode: Mode) -> Result<Checked> {
     doc_tables::run(mode)?;
     code_objects::run(mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_the_task_that_writes_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("page.md");
+        std::fs::write(&path, "old").expect("written");
+        let error = Mode::Check.apply("bench", &path, b"new").expect_err("it differs").to_string();
+        assert!(error.contains("run `cargo xtask bench` and commit"), "{error}");
+        assert!(Mode::Write.apply("bench", &path, b"new").is_ok() && Mode::Check.apply("bench", &path, b"new").is_ok());
+    }
 }
