@@ -20,6 +20,7 @@ mod pack;
 mod packages;
 mod shell;
 mod tally;
+mod wheels;
 
 use anyhow::{Result, bail};
 

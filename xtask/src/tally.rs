@@ -10,8 +10,16 @@ pub(crate) struct Tally {
     pub(crate) passed: u64,
     /// Ended badly.
     pub(crate) failed: u64,
-    /// Did not run.
+    /// Did not run, or found something missing.
     pub(crate) skipped: u64,
+}
+
+impl Tally {
+    /// So many of the tests that ended well were skipped.
+    pub(crate) fn skip(&mut self, tests: u64) {
+        self.passed = self.passed.saturating_sub(tests);
+        self.skipped += tests;
+    }
 }
 
 impl AddAssign for Tally {
@@ -43,6 +51,30 @@ pub(crate) fn from_lines(lines: &[String]) -> Tally {
         }
     }
     tally
+}
+
+/// What a test writes at the beginning of a line that finds something missing.
+const SKIPPED: &str = "skipped: ";
+
+/// Tests that say that they were skipped, in the report of `cargo nextest`.
+pub(crate) fn skips_in_report(xml: &str) -> u64 {
+    let says =
+        |test: &&str| test.lines().any(|line| line.rsplit('>').next().is_some_and(|text| text.starts_with(SKIPPED)));
+    xml.split("<testcase ").skip(1).filter(says).count() as u64
+}
+
+/// The same in what `cargo test` writes when it shows the output of each test.
+pub(crate) fn skips_in_lines(lines: &[String]) -> u64 {
+    let mut tests = 0;
+    let mut said = true;
+    for line in lines.iter().map(|line| without_colour(line)) {
+        if line.starts_with("---- ") && line.ends_with(" stdout ----") {
+            said = false;
+        } else if line.starts_with(SKIPPED) && !said {
+            (tests, said) = (tests + 1, true);
+        }
+    }
+    tests
 }
 
 /// The number before `word`: 12 in `12 passed; 0 failed`.
@@ -87,6 +119,20 @@ mod tests {
         let text = "\u{1b}[32;1m     Summary\u{1b}[0m [  12.345s] \u{1b}[1m9\u{1b}[0m tests run: \
             \u{1b}[1m6\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m (1 slow), 2 failed, 1 timed out, 4 skipped";
         assert_eq!(tally(text), Tally { passed: 6, failed: 3, skipped: 4 });
+    }
+
+    #[test]
+    fn tests_that_say_that_they_were_skipped_are_counted_once_each() {
+        let xml = "<testsuite><testcase name=\"a\"><system-out>skipped: no GPU\nskipped: no GPU</system-out></testcase>\n\
+            <testcase name=\"b\"><system-out>running 1 test\nskipped: no &quot;tool&quot;\n\ntest b ... ok</system-out>\
+            </testcase>\n<testcase name=\"skipped: c\"><system-out>nothing was skipped: good</system-out></testcase>";
+        assert_eq!(skips_in_report(xml), 2);
+        let text = "skipped: not of a test\n---- a stdout ----\nskipped: no GPU\nskipped: no GPU\n---- b stdout ----\nfine\n\
+            ---- c stdout ----\nfirst\nskipped: no tool\n";
+        assert_eq!(skips_in_lines(&text.lines().map(str::to_owned).collect::<Vec<_>>()), 2);
+        let mut tally = Tally { passed: 5, failed: 1, skipped: 1 };
+        tally.skip(2);
+        assert_eq!(tally, Tally { passed: 3, failed: 1, skipped: 3 });
     }
 
     #[test]

@@ -193,6 +193,7 @@ mod tests {
         std::fs::write(&source, crate::kernels::PTX.to_bytes()).expect("write the text");
         let run = std::process::Command::new(assembler).arg("-arch=sm_90").arg("-o").args([&made, &source]).output();
         if run.is_err() {
+            assert!(std::env::var_os("KREPLAY_NO_SKIP").is_none(), "this test needs ptxas; set KREPLAY_PTXAS");
             return println!("skipped: there is no ptxas; set KREPLAY_PTXAS");
         }
         let cubin = Cubin::parse(&std::fs::read(&made).expect("a cubin")).expect("an ELF file");

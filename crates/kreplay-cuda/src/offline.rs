@@ -205,6 +205,10 @@ mod tests {
     #[test]
     fn a_request_is_planned_without_a_device() {
         if std::env::var_os("KREPLAY_CUPTI").is_none() {
+            assert!(
+                std::env::var_os("KREPLAY_NO_SKIP").is_none(),
+                "must not be skipped here: there is no KREPLAY_CUPTI"
+            );
             return println!("skipped: KREPLAY_CUPTI names no CUPTI");
         }
         let offline = Offline::new(Some("GH100")).expect("CUPTI is there");

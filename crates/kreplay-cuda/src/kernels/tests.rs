@@ -53,7 +53,10 @@ fn the_assembler_takes_the_text() {
             .args([format!("-arch={chip}"), "-v".into(), "-o".into()])
             .args([folder.path().join(chip), source.clone()])
             .output();
-        let Ok(made) = made else { return println!("skipped: there is no ptxas; set KREPLAY_PTXAS") };
+        let Ok(made) = made else {
+            assert!(std::env::var_os("KREPLAY_NO_SKIP").is_none(), "this test needs ptxas; set KREPLAY_PTXAS");
+            return println!("skipped: there is no ptxas; set KREPLAY_PTXAS");
+        };
         let said = String::from_utf8_lossy(&made.stderr);
         assert!(made.status.success(), "{said}");
         assert!(

@@ -1,5 +1,5 @@
 //! The planner against a real libcupti. It runs without a GPU with CUPTI 13.0 and 13.1; `KREPLAY_CUPTI` says where one is
-//! (for instance the unpacked wheel `nvidia-cuda-cupti==13.0.*`).
+//! (for instance the unpacked wheel `nvidia-cuda-cupti==13.0.*`, which `cargo ci` fetches).
 
 use super::host::{Host, Names, supported_chips};
 use super::names::resolve;
@@ -15,6 +15,10 @@ pub(in crate::counters) const CHIP: &str = "GH100";
 
 pub(in crate::counters) fn cupti() -> Option<Cupti> {
     if std::env::var_os("KREPLAY_CUPTI").is_none() {
+        assert!(
+            std::env::var_os("KREPLAY_NO_SKIP").is_none(),
+            "must not be skipped here: KREPLAY_CUPTI names no CUPTI"
+        );
         println!("skipped: KREPLAY_CUPTI names no CUPTI");
         return None;
     }
