@@ -12,6 +12,7 @@ mod alive;
 mod check;
 mod checked;
 mod child;
+mod events;
 mod listen;
 mod live;
 mod output_file;
@@ -36,8 +37,9 @@ use crate::output::note;
 use crate::{exit_codes, plan};
 
 pub(crate) use check::run as check;
+use events::Event;
 use progress::Progress;
-use recording::{Event, Recording};
+use recording::Recording;
 pub(crate) use signals::hear_of_children;
 
 /// Runs a program and records what its processes say. Gives the program's own exit code where nothing of ours failed.
@@ -69,7 +71,7 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<u8, ExpectedError> {
     let file = writer.path().to_owned();
 
     let progress = Arc::new(Progress::default());
-    let (events, received) = recording::channel();
+    let (events, received) = events::channel();
     let recording = Recording::new(writer, received, Arc::clone(&progress), Duration::from_secs(options.linger));
     let recording = recording.start()?;
     socket.listen(settings, events.clone())?;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use kreplay_protocol::Settings;
 
+use super::events::Events;
 use super::receive::receive;
-use super::recording::Events;
 use crate::error::ExpectedError;
 
 /// The socket, with mode 0600 in a folder with mode 0700.

@@ -11,7 +11,7 @@ use kreplay_protocol::{
 };
 use kreplay_store::ProcessEnd;
 
-use super::recording::{ConnectionId, Event, Events};
+use super::events::{ConnectionId, Event, Events};
 
 /// How long a process may take over its first words.
 const FIRST_WORDS: Duration = Duration::from_secs(10);

@@ -3,26 +3,19 @@
 use std::collections::HashMap;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kreplay_protocol::{FromLibrary, Hello};
 use kreplay_store::{ProcessEnd, ProcessId, StoreError, Writer};
 
 use super::alive::Peer;
+use super::events::{ConnectionId, Event};
 use super::progress::Progress;
 use crate::error::ExpectedError;
 
-/// Messages that wait for the file. When it is full the connections wait, and with them the program.
-const WAITING: usize = 1024;
-
 /// Records that are committed together, at most. With nothing waiting, each is committed at once.
 const TOGETHER: u64 = 256;
-
-/// A connection's number in this run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct ConnectionId(pub(super) u64);
 
 /// How often it is looked whether the processes of open connections still run, once the waiting for them is over.
 const LOOK: Duration = Duration::from_millis(100);
@@ -32,49 +25,6 @@ const SILENT: Duration = Duration::from_secs(30);
 
 /// The longest that is waited for processes that the program left behind: for ever, in a sum that no clock overflows.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-/// What happens to a profile.
-pub(super) enum Event {
-    /// A process said hello.
-    Connected {
-        /// Its connection.
-        id: ConnectionId,
-        /// Its words.
-        hello: Hello,
-        /// To be closed when the file fails.
-        stream: UnixStream,
-        /// Takes `None`, or why the process is refused.
-        answer: SyncSender<Option<String>>,
-    },
-    /// A process said something.
-    Message {
-        /// Its connection.
-        id: ConnectionId,
-        /// What.
-        message: FromLibrary,
-    },
-    /// A connection closed.
-    Closed {
-        /// Which.
-        id: ConnectionId,
-        /// How.
-        end: ProcessEnd,
-    },
-    /// Something the user must know.
-    Complaint(String),
-    /// The program has ended; others of its processes may go on.
-    ProgramEnded,
-    /// The user wants no more waiting for processes that run.
-    Stop,
-}
-
-/// Where events go.
-pub(super) type Events = SyncSender<Event>;
-
-/// The channel `everybody --events--> recording thread`.
-pub(super) fn channel() -> (Events, Receiver<Event>) {
-    mpsc::sync_channel(WAITING)
-}
 
 /// What came of it.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 
-use super::recording::{Event, Events};
+use super::events::{Event, Events};
 use crate::error::ExpectedError;
 
 /// What is passed on.
