@@ -114,6 +114,18 @@ impl Interceptor {
         }
     }
 
+    /// The number of the device of this thread's context. `None` where there is none, or that cannot be told.
+    pub(super) fn device_of(&self, context: Context) -> Option<i32> {
+        if context.is_null() {
+            return None;
+        }
+        if let Some(driven) = self.contexts.get(context).as_ref().and_then(|state| state.driven()) {
+            return Some(driven.agent.device());
+        }
+        let _depth = crate::agent::Depth::enter();
+        self.driver.current_device().ok()
+    }
+
     /// Memory is about to go; gives what brings it back.
     pub(super) fn forget(&self, base: u64) -> Option<(Option<Context>, Region)> {
         locked(&self.live).0.remove(&base)

@@ -22,20 +22,56 @@ struct Mapping {
     handles: Vec<u64>,
     /// Somebody was allowed to use it.
     accessible: bool,
-    /// The host was.
+    /// What each device is allowed.
+    devices: BTreeMap<i32, u32>,
+    /// The device of the context that it is live for, where that is known.
+    own: Option<i32>,
+    /// The host was allowed to use it.
     host: bool,
     /// Others may use the physical memory.
     foreign: bool,
+    /// Another than its own device was allowed to write it once.
+    shared: bool,
 }
 
 impl Mapping {
-    /// What a device sees that may write it.
-    fn kind(&self) -> RegionKind {
-        match self {
+    /// Who may use it is told.
+    fn allow(&mut self, access: &[AccessDescription]) {
+        self.accessible = true;
+        for one in access {
+            // Whether the host may read or write: what a pass leaves there is not for it to see.
+            if one.kind == DEVICE {
+                self.devices.insert(one.device, one.flags);
+            } else {
+                self.host = one.flags != 0;
+            }
+        }
+        let others = self.devices.iter().any(|(device, flags)| *flags == READ_WRITE && Some(*device) != self.own);
+        self.shared |= others || self.host || self.foreign;
+    }
+
+    /// What it is to its own device. `None` where nobody changes it who could reach it.
+    fn region(&self, base: u64) -> Option<Region> {
+        let writable = |flags: &u32| *flags == READ_WRITE;
+        let kind = match self {
             Mapping { foreign: true, .. } => RegionKind::Imported,
             Mapping { host: true, .. } => RegionKind::Host { copyable: false },
-            _ => RegionKind::Mapped,
-        }
+            // A replay may not write it either.
+            Mapping { own, devices, .. } if !own.and_then(|own| devices.get(&own)).is_some_and(writable) => {
+                return devices.values().any(writable).then(|| self.others(base, RegionKind::Imported));
+            }
+            _ if self.shared => return Some(self.others(base, RegionKind::Mapped)),
+            _ => {
+                let range = Range::new(base, self.bytes);
+                return Some(Region { range, kind: RegionKind::Mapped, writers: Writers::Seen });
+            }
+        };
+        // What others write a pass must not even read.
+        self.devices.values().any(|flags| *flags != 0).then(|| self.others(base, kind))
+    }
+
+    fn others(&self, base: u64, kind: RegionKind) -> Region {
+        Region { range: Range::new(base, self.bytes), kind, writers: Writers::Others }
     }
 }
 
@@ -83,7 +119,17 @@ impl Interceptor {
         let mut mappings = locked(&self.mappings);
         let foreign = mappings.foreign.contains(&p.handle);
         let (bytes, handles) = (p.bytes as u64, vec![p.handle]);
-        mappings.mapped.insert(p.pointer, Mapping { bytes, handles, accessible: false, host: false, foreign });
+        let mapping = Mapping {
+            bytes,
+            handles,
+            accessible: false,
+            devices: BTreeMap::new(),
+            own: None,
+            host: false,
+            foreign,
+            shared: false,
+        };
+        mappings.mapped.insert(p.pointer, mapping);
     }
 
     /// *Enter* of `cuMemUnmap`.
@@ -121,87 +167,53 @@ impl Interceptor {
         }
         // SAFETY: the program hands that many descriptions to the driver.
         let access = unsafe { std::slice::from_raw_parts(p.access, p.count) };
-        let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
-        let mapped: Vec<(Range, RegionKind)> = {
-            let mut mappings = locked(&self.mappings);
-            let mapped = mappings.mapped.range_mut(range);
-            mapped
-                .map(|(base, mapping)| {
-                    mapping.accessible = true;
-                    // Whether it may read or write: what a pass leaves there is not for it to see.
-                    if let Some(host) = access.iter().rev().find(|one| one.kind != DEVICE) {
-                        mapping.host = host.flags != 0;
-                    }
-                    (Range::new(*base, mapping.bytes), mapping.kind())
-                })
-                .collect()
-        };
-        for (range, kind) in mapped {
-            match self.forget(range.base) {
-                Some((owner, region)) => self.access_changed(data.context, owner, region, (access, kind)),
-                None => self.first_access(data.context, range, (access, kind)),
-            }
+        let device = self.device_of(data.context);
+        let bases: Vec<u64> =
+            locked(&self.mappings).in_range(p.pointer, p.bytes as u64).map(|(base, _)| *base).collect();
+        for base in bases {
+            let known = self.forget(base);
+            let owned = matches!(known, Some((Some(_), _)));
+            let region = {
+                let mut mappings = locked(&self.mappings);
+                let Some(mapping) = mappings.mapped.get_mut(&base) else { continue };
+                if !owned {
+                    mapping.own = device;
+                }
+                mapping.allow(access);
+                mapping.region(base)
+            };
+            self.access_changed(data.context, base, known, region);
         }
     }
 
-    fn first_access(&self, context: Context, range: Range, (access, kind): (&[AccessDescription], RegionKind)) {
-        let writable = access.iter().filter(|one| is_writable(one)).count();
-        // What others write a pass must not even read.
-        let read = kind != RegionKind::Mapped && access.iter().any(|one| one.kind == DEVICE && one.flags != 0);
-        if writable > 0 || read {
-            let seen = writable == 1 && kind == RegionKind::Mapped;
-            let writers = if seen { Writers::Seen } else { Writers::Others };
-            self.born(Some(context), Region { range, kind, writers });
-        }
-    }
-
-    /// A mapping that was live, and is told about anew.
+    /// A mapping was something to the contexts, and is something else now.
     fn access_changed(
         &self,
         context: Context,
-        owner: Option<Context>,
-        region: Region,
-        (access, kind): (&[AccessDescription], RegionKind),
+        base: u64,
+        known: Option<(Option<Context>, Region)>,
+        region: Option<Region>,
     ) {
-        let range = region.range;
-        let told = region.kind == kind || region.kind == RegionKind::Untracked;
-        let kind = if region.kind == RegionKind::Untracked { RegionKind::Untracked } else { kind };
-        let writers = if kind == RegionKind::Mapped { region.writers } else { Writers::Others };
-        let region = Region { range, kind, writers };
-        let device = owner.and_then(|owner| self.device_of(owner, context));
-        let own = access.iter().rev().find(|one| one.kind == DEVICE && Some(one.device) == device);
-        let region = match own {
-            _ if device.is_none() => Some(Region { kind: RegionKind::Untracked, ..region }),
-            // Its own device may not write it any more, so nor may a replay.
-            Some(own) if !is_writable(own) && region.kind == RegionKind::Mapped => None,
-            _ if told && access.iter().all(|one| !is_writable(one)) => return self.remember(owner, region),
-            _ if access.iter().all(|one| one.kind != DEVICE) => Some(region),
-            Some(_) if access.len() == 1 => Some(region),
-            _ => Some(Region { writers: Writers::Others, ..region }),
-        };
-        for state in self.all_contexts() {
-            // Gone for good: what it is now is told below.
-            let _ = state.region_retire(range.base);
+        // Without a context of its own it is nobody's in particular, and no state is made for none.
+        let owner = known.as_ref().and_then(|(owner, _)| *owner).or((!context.is_null()).then_some(context));
+        if let Some((before, was)) = known {
+            let same = |is: &Region| before == owner && is.kind == was.kind && is.writers == was.writers;
+            if region.as_ref().is_some_and(same) {
+                return self.remember(owner, was);
+            }
+            for state in self.all_contexts() {
+                // Gone for good: what it is now is told below.
+                let _ = state.region_retire(base);
+            }
         }
         if let Some(region) = region {
             self.born(owner, region);
         }
     }
-
-    /// The number of a context's device, where it is this thread's or there is an engine for it.
-    fn device_of(&self, context: Context, current: Context) -> Option<i32> {
-        let state = self.contexts.get(context)?;
-        if let Some(driven) = state.driven() {
-            return Some(driven.agent.device());
-        }
-        let _depth = crate::agent::Depth::enter();
-        (context == current).then(|| self.driver.current_device().ok()).flatten()
-    }
 }
 
+/// Kind of a device among those that may use a mapping.
 const DEVICE: u32 = 1;
 
-fn is_writable(access: &AccessDescription) -> bool {
-    const READ_WRITE: u32 = 3;
-    access.kind == DEVICE && access.flags == READ_WRITE
-}
+/// It may be read and written.
+const READ_WRITE: u32 = 3;

@@ -1,5 +1,7 @@
 //! Memory that others may use too, by every way it gets to them.
 
+mod access;
+
 use super::*;
 use kreplay_engine::{ClosingReason, Decline};
 
