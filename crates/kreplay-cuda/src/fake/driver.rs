@@ -2,6 +2,7 @@
 
 use super::kernels::own_kernel;
 use super::{CONTEXT, Kernel, world};
+use crate::tables::MemoryPlace;
 use crate::tables::driver_structs::LaunchConfig;
 use std::ffi::{CStr, c_char, c_void};
 
@@ -170,12 +171,15 @@ functions! {
         0
     }
     fn cuPointerGetAttribute(value: *mut u64, attribute: u32, pointer: u64) {
-        const MEMPOOL_HANDLE: u32 = 17;
+        const MEMORY_KIND: u32 = 2;
         const IS_MANAGED: u32 = 8;
+        const DEVICE_ORDINAL: u32 = 9;
+        const MEMPOOL_HANDLE: u32 = 17;
         // Device memory, by the fake's own allocations; nothing else is known.
         let world = world();
         if attribute == IS_MANAGED {
-            put(value, u64::from(world.managed.contains(&pointer)));
+            let of_pool = super::pools::place_of(&world, pointer) == Some(MemoryPlace::Managed);
+            put(value, u64::from(of_pool || world.managed.contains(&pointer)));
             return 0;
         }
         if attribute == MEMPOOL_HANDLE {
@@ -183,10 +187,14 @@ functions! {
             return 0;
         }
         let known = world.allocations.iter().any(|(base, layout)| (*base..base + layout.size() as u64).contains(&pointer));
-        if known {
-            put(value, 2);
+        let place = super::pools::place_of(&world, pointer).or(known.then_some(MemoryPlace::Device(0)));
+        match (attribute, place) {
+            (MEMORY_KIND, Some(MemoryPlace::Host)) => put(value, 1),
+            (MEMORY_KIND, Some(_)) => put(value, 2),
+            (DEVICE_ORDINAL, Some(MemoryPlace::Device(device))) => put(value, device as u64),
+            _ => return INVALID_VALUE,
         }
-        if known { 0 } else { INVALID_VALUE }
+        0
     }
     fn cuMemHostAlloc(pointer: *mut u64, bytes: usize, _flags: u32) { grant(pointer, allocate(bytes)) }
     fn cuMemFreeHost(pointer: u64) { free(pointer) }

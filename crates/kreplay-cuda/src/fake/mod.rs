@@ -10,7 +10,7 @@ pub(crate) use graphs::{Node, add_graph, add_node, kernel_params};
 pub(crate) use kernels::hash;
 pub(crate) use pools::{
     add_pool, pool_allocate, pool_destroy, pool_free, pool_grow, pool_refuses, pool_shrink, pool_threshold, pool_trim,
-    set_pool_threshold,
+    set_pool_place, set_pool_threshold,
 };
 
 use crate::tables::{Driver, DriverTable};

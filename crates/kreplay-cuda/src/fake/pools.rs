@@ -3,6 +3,7 @@
 
 use super::driver::{functions, put};
 use super::{World, world};
+use crate::tables::MemoryPlace;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 
@@ -12,7 +13,7 @@ const RESERVED: u32 = 5;
 const GONE: u8 = 0xDD;
 
 /// One pool: a range of memory, of which parts are allocated.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pool {
     base: u64,
     bytes: u64,
@@ -22,6 +23,7 @@ pub(crate) struct Pool {
     /// Copies and memsets of what is free fail.
     refuses: bool,
     destroyed: bool,
+    place: MemoryPlace,
 }
 
 impl Pool {
@@ -61,8 +63,16 @@ pub(crate) fn add_pool(base: u64, bytes: u64) -> u64 {
     let mut world = world();
     world.next_handle += 0x10;
     let handle = 0xA000_0000 + world.next_handle;
-    world.pools.insert(handle, Pool { base, bytes, ..Pool::default() });
+    let place = MemoryPlace::Device(0);
+    let (threshold, reserved, allocated) = (0, 0, BTreeMap::new());
+    let pool = Pool { base, bytes, threshold, reserved, allocated, refuses: false, destroyed: false, place };
+    world.pools.insert(handle, pool);
     handle
+}
+
+/// A pool is of this place instead of the device.
+pub(crate) fn set_pool_place(handle: u64, place: MemoryPlace) {
+    world().pools.get_mut(&handle).expect("a pool").place = place;
 }
 
 /// The program allocates this range of a pool, as new memory or as what is there.
@@ -122,6 +132,11 @@ pub(super) fn synchronise(world: &mut World) {
 pub(super) fn pool_of(world: &World, address: u64) -> u64 {
     let found = world.pools.iter().find(|(_, pool)| !pool.destroyed && pool.is_allocated(address));
     found.map_or(0, |(handle, _)| *handle)
+}
+
+/// Where the pool lies that an address is allocated in.
+pub(super) fn place_of(world: &World, address: u64) -> Option<MemoryPlace> {
+    Some(world.pools.get(&pool_of(world, address))?.place)
 }
 
 /// Whether an address is free memory of a pool; with `refused` only where the driver says no to that.

@@ -4,6 +4,7 @@ use super::context::{ContextState, Gone};
 use super::ids::Allocation;
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
+use crate::tables::MemoryPool;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::*;
 use kreplay_engine::{Agent, ClosingReason, Range, Region, RegionKind, Writers};
@@ -75,12 +76,16 @@ impl Interceptor {
             Allocation::Pool => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<MemAllocAsyncParams>().read() };
-                (read(p.pointer), p.bytes as u64, self.pool_kind(), Writers::Seen)
+                let base = read(p.pointer);
+                let (kind, writers) = self.pool_kind(data.context, base, None);
+                (base, p.bytes as u64, kind, writers)
             }
             Allocation::FromPool => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<MemAllocFromPoolParams>().read() };
-                (read(p.pointer), p.bytes as u64, self.pool_kind(), Writers::Seen)
+                let base = read(p.pointer);
+                let (kind, writers) = self.pool_kind(data.context, base, Some(MemoryPool(p.pool)));
+                (base, p.bytes as u64, kind, writers)
             }
             Allocation::Managed => {
                 // SAFETY: as above.
@@ -91,6 +96,11 @@ impl Interceptor {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<HostAllocParams>().read() };
                 (read(p.pointer), p.bytes as u64, RegionKind::Host { copyable: false }, Writers::Others)
+            }
+            Allocation::OldHost => {
+                // SAFETY: as above.
+                let p = unsafe { p.cast::<OldHostAllocParams>().read() };
+                (read(p.pointer), u64::from(p.bytes), RegionKind::Host { copyable: false }, Writers::Others)
             }
             Allocation::HostRegister => {
                 // SAFETY: as above.
@@ -113,15 +123,10 @@ impl Interceptor {
         if base == 0 || bytes == 0 {
             return;
         }
-        let region = Region { range: Range::new(base, bytes), kind, writers };
         // Managed and host memory is reached from every context.
-        let shared = matches!(class, Allocation::Managed | Allocation::Host | Allocation::HostRegister);
+        let shared = matches!(kind, RegionKind::Managed { .. } | RegionKind::Host { .. });
+        let region = Region { range: Range::new(base, bytes), kind, writers };
         self.born((!shared).then_some(data.context), region);
-    }
-
-    /// Memory of a pool; what a capture allocates lives only while its graph runs.
-    fn pool_kind(&self) -> RegionKind {
-        if self.capturing() { RegionKind::Untracked } else { RegionKind::Pool }
     }
 
     /// Bytes of an allocation of another process or interface.

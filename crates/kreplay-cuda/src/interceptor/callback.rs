@@ -186,6 +186,7 @@ impl Interceptor {
                 self.context_ends(data.context);
                 self.context_gone(data.context);
                 self.pools.forget();
+                self.pool_places.forget();
             }
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
             resource::STREAM_DESTROY_STARTING => self.context(data.context).stream_retired(data.stream),

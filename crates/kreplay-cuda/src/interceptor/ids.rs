@@ -93,6 +93,8 @@ pub(super) enum Allocation {
     Pool,
     FromPool,
     Host,
+    /// Of a size of 32 bits.
+    OldHost,
     HostRegister,
     Ipc,
     External,
@@ -167,6 +169,7 @@ pub(super) fn class(id: u32) -> Option<Class> {
         MEM_ALLOC_ASYNC | MEM_ALLOC_ASYNC_PTSZ => Class::Allocate(Allocation::Pool),
         MEM_ALLOC_FROM_POOL | MEM_ALLOC_FROM_POOL_PTSZ => Class::Allocate(Allocation::FromPool),
         MEM_HOST_ALLOC | MEM_HOST_ALLOC_V2 | MEM_ALLOC_HOST => Class::Allocate(Allocation::Host),
+        MEM_ALLOC_HOST_V1 => Class::Allocate(Allocation::OldHost),
         MEM_HOST_REGISTER | MEM_HOST_REGISTER_V2 => Class::Allocate(Allocation::HostRegister),
         IPC_OPEN | IPC_OPEN_V2 => Class::Allocate(Allocation::Ipc),
         EXTERNAL_MAPPED_BUFFER => Class::Allocate(Allocation::External),
@@ -266,7 +269,7 @@ mod tests {
     fn every_launch_form_is_enabled_and_queries_are_not() {
         let enabled: Vec<u32> = enabled().collect();
         for id in
-            [115, 116, 117, 307, 442, 477, 478, 480, 514, 515, 652, 653, 243, 245, 598, 601, 551, 553, 680, 340, 89]
+            [37, 115, 116, 117, 307, 442, 477, 478, 480, 514, 515, 652, 653, 243, 245, 598, 601, 551, 553, 680, 340, 89]
         {
             assert!(enabled.contains(&id), "{id}");
         }

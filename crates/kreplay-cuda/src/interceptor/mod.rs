@@ -30,6 +30,7 @@ mod mappings;
 mod newer;
 mod operations;
 mod pending;
+mod pool_places;
 mod pools;
 mod recent;
 mod start;
@@ -100,6 +101,7 @@ pub(crate) struct Interceptor {
     graphs: Mutex<graphs::Graphs>,
     graphics: Mutex<graphics::Mapped>,
     pools: Arc<Pools>,
+    pool_places: pool_places::PoolPlaces,
     mappings: Mutex<mappings::Mappings>,
     attributes: attributes::Attributes,
     host_writes: host_writes::HostWrites,
@@ -140,6 +142,7 @@ impl Interceptor {
             agents: AtomicU64::new(0),
             graphs: Mutex::default(),
             graphics: Mutex::default(),
+            pool_places: pool_places::PoolPlaces::default(),
             mappings: Mutex::default(),
             attributes: attributes::Attributes::default(),
             host_writes: host_writes::HostWrites::default(),

@@ -60,6 +60,7 @@ impl Interceptor {
         }
         if class == Class::DestroyPool {
             self.pools.destroyed(pool);
+            self.pool_places.destroyed(pool);
         }
         self.keep_windows_out(data);
     }

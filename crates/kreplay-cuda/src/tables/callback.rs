@@ -101,6 +101,7 @@ pub(crate) mod cbid {
     pub(crate) const MEM_HOST_ALLOC: u32 = 39;
     pub(crate) const MEM_HOST_ALLOC_V2: u32 = 271;
     pub(crate) const MEM_ALLOC_HOST: u32 = 294;
+    pub(crate) const MEM_ALLOC_HOST_V1: u32 = 37;
     pub(crate) const MEM_FREE_HOST: u32 = 38;
     pub(crate) const MEM_HOST_REGISTER: u32 = 301;
     pub(crate) const MEM_HOST_REGISTER_V2: u32 = 379;

@@ -104,6 +104,17 @@ pub(crate) struct Driver {
     table: DriverTable,
 }
 
+/// Where memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryPlace {
+    /// On the device of this number.
+    Device(i32),
+    /// On the host.
+    Host,
+    /// Wherever it was used last.
+    Managed,
+}
+
 /// Work is still running, or it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {

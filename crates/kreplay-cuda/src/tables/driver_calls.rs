@@ -1,6 +1,6 @@
 //! The driver's functions as safe calls. All fail with a [`CudaError`] that holds the driver's status.
 
-use super::driver::{Driver, Progress};
+use super::driver::{Driver, MemoryPlace, Progress};
 use super::driver_structs::LaunchConfig;
 use super::{Context, CudaError, Event, Function, Module, Stream};
 use std::ffi::{CStr, c_char, c_void};
@@ -278,6 +278,28 @@ impl Driver {
             // SAFETY: the output is a local that is larger than what is written; any address may be asked about.
             Some(get) => (unsafe { get(&mut managed, IS_MANAGED, address) }) == 0 && managed as u32 != 0,
             None => false,
+        }
+    }
+
+    /// Where memory of a device, of the host or of both lies. `None` where that cannot be told.
+    pub(crate) fn memory_place(&self, address: u64) -> Option<MemoryPlace> {
+        const MEMORY_KIND: u32 = 2;
+        const DEVICE_ORDINAL: u32 = 9;
+        const HOST: u32 = 1;
+        const DEVICE: u32 = 2;
+        if self.is_managed(address) {
+            return Some(MemoryPlace::Managed);
+        }
+        let get = self.table().cuPointerGetAttribute?;
+        let ask = |attribute| {
+            let mut value = 0;
+            // SAFETY: the output is a local that is larger than what is written; any address may be asked about.
+            (unsafe { get(&mut value, attribute, address) } == 0).then_some(value as u32)
+        };
+        match ask(MEMORY_KIND)? {
+            HOST => Some(MemoryPlace::Host),
+            DEVICE => ask(DEVICE_ORDINAL).map(|device| MemoryPlace::Device(device as i32)),
+            _ => None,
         }
     }
 

@@ -164,6 +164,14 @@ plain_struct! {
 }
 
 plain_struct! {
+    /// `cuMemAllocHost` of old, whose size has 32 bits.
+    OldHostAllocParams: 16 {
+        pointer @ 0: *const u64,
+        bytes @ 8: u32,
+    }
+}
+
+plain_struct! {
     /// `cuMemHostRegister_v2`.
     HostRegisterParams: 24 {
         pointer @ 0: u64,

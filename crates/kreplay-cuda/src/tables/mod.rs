@@ -26,7 +26,7 @@ pub(crate) use cupti::{Cupti, optional_call, profiler_call};
 pub(crate) use cupti_status::{CuptiError, CuptiStatus};
 #[cfg(test)]
 pub(crate) use driver::DriverTable;
-pub(crate) use driver::{Driver, Progress, device_attribute};
+pub(crate) use driver::{Driver, MemoryPlace, Progress, device_attribute};
 pub(crate) use driver_types::{
     Context, CudaError, Event, Function, Graph, GraphExec, GraphNode, MemoryPool, Module, Stream,
 };

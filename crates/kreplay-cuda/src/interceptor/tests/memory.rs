@@ -29,6 +29,19 @@ fn memory_that_cannot_be_put_back_declines_what_points_into_it() {
         program.launch(function, "reaching", pointer + 4096, Stream::NULL, 0);
         assert_eq!(program.declined(), None, "it is gone");
     }
+    // Of the oldest of these functions the size has 32 bits, whatever lies behind it.
+    let mut pointer = 0u64;
+    let parameters = MemAllocParams { pointer: &raw const pointer, bytes: 0x7777_0000_0000 + 8192 };
+    program.call(cbid::MEM_ALLOC_HOST_V1, "", &parameters, || {
+        let _depth = crate::agent::Depth::enter();
+        pointer = program.interceptor.driver.allocate(8192).expect("memory");
+        0
+    });
+    for (address, reason) in [(pointer + 8191, Some(Decline::UntrackedMemory)), (pointer + 8192, None)] {
+        program.launch(increment("reaching"), "reaching", address & !3, Stream::NULL, 0);
+        assert_eq!(program.declined(), reason);
+    }
+    program.free(pointer, 0);
     let object = 0x5eed_0001u64;
     let surface = SurfaceCreateParams { object: &raw const object, description: std::ptr::null() };
     program.call(cbid::SURFACE_CREATE, "", &surface, || 0);

@@ -1,6 +1,7 @@
 //! Memory pools: frees within batch windows, and what takes freed memory away.
 
 mod moved;
+mod places;
 
 use super::*;
 use kreplay_engine::{ClosingReason, Decline};
