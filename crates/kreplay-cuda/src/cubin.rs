@@ -44,7 +44,8 @@ impl Runtime {
         self.prints || self.allocates || self.launches
     }
 
-    fn or(self, other: Self) -> Self {
+    /// What either uses.
+    pub(crate) fn or(self, other: Self) -> Self {
         Self {
             prints: self.prints || other.prints,
             allocates: self.allocates || other.allocates,

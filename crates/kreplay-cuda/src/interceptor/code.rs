@@ -1,13 +1,14 @@
-//! What is known of the program's functions: names, parameters, and the variables of their modules.
+//! What is known of the program's functions: names, parameters, and what their code says.
+
+mod modules;
 
 use super::context::ContextState;
 use super::locked;
 use crate::agent::ParameterLayout;
-use crate::cubin::{Cubin, Runtime};
+use crate::cubin::Cubin;
 use crate::tables::{Driver, Function, Module};
-use kreplay_engine::{Decline, KernelInfo, ModuleVariable, Process, Range};
-use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
+use kreplay_engine::{Decline, KernelInfo, Process};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A function or kernel as the program launches it.
@@ -65,43 +66,15 @@ impl FunctionInfo {
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     known: RwLock<HashMap<Function, Arc<FunctionInfo>>>,
-    code: Mutex<Code>,
+    code: Mutex<modules::Code>,
     /// Held while the variables of a module are found and told to the engine.
     looking: Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct Code {
-    /// Cubins loaded so far that have variables or functions worth knowing.
-    cubins: Vec<Cubin>,
-    /// Variables whose addresses are known, by module.
-    variables: HashMap<Module, Modules>,
-}
-
-#[derive(Debug, Default)]
-struct Modules {
-    names: HashSet<Arc<str>>,
-    codes: Vec<u64>,
-    variables: Variables,
-}
-
-/// What cannot be put back of a module's variables, which its kernels name without an argument.
-#[derive(Clone, Copy, Debug, Default)]
-struct Variables {
-    /// A writable one has no address.
-    hidden: bool,
-    /// One is in managed memory.
-    managed: bool,
 }
 
 impl Functions {
     /// Machine code was loaded into the context.
     pub(super) fn loaded(&self, cubin: Cubin) {
-        let worth =
-            !cubin.variables.is_empty() || cubin.functions.values().any(|runtime| *runtime != Runtime::default());
-        if worth {
-            locked(&self.code).cubins.push(cubin);
-        }
+        locked(&self.code).loaded(cubin);
     }
 
     /// Whether the function or kernel was launched before, by this handle or by its other one.
@@ -182,50 +155,6 @@ impl Functions {
         });
     }
 
-    /// Makes the variables of a function's module known; gives what the function uses of the device runtime, and what cannot be put
-    /// back of the variables.
-    fn module_code(
-        &self,
-        context: &ContextState,
-        driver: &Driver,
-        module: Module,
-        symbol: &Arc<str>,
-    ) -> (Runtime, Variables) {
-        // One after another, so that nobody goes on before the variables are known. The lock of `code` is not held meanwhile:
-        // the driver may load code now, which takes it, and so may the launch of another thread that the engine waits for.
-        let _looking = locked(&self.looking);
-        let (mut runtime, mut wanted) = (Runtime::default(), Vec::new());
-        {
-            let mut code = locked(&self.code);
-            let code = &mut *code;
-            let known = code.variables.entry(module).or_default();
-            for cubin in &code.cubins {
-                let Some(uses) = cubin.functions.get(symbol) else { continue };
-                runtime = *uses;
-                let fresh = cubin.variables.iter().filter(|(name, _)| known.names.insert(Arc::clone(name)));
-                wanted.extend(fresh.map(|(name, constant)| (Arc::clone(name), *constant)));
-            }
-        }
-        let (mut found, mut variables) = (Vec::new(), Variables::default());
-        for (name, constant) in wanted {
-            match CString::new(&*name).ok().and_then(|text| driver.module_global(module, &text).ok()) {
-                Some((base, bytes)) => {
-                    let managed = !constant && driver.is_managed(base);
-                    variables.managed |= managed;
-                    found.push(ModuleVariable { name, range: Range::new(base, bytes), constant, managed });
-                }
-                None => variables.hidden |= !constant && !is_text(&name),
-            }
-        }
-        let number = if found.is_empty() { None } else { context.code_loaded(found) };
-        let mut code = locked(&self.code);
-        let known = code.variables.entry(module).or_default();
-        known.codes.extend(number);
-        known.variables.hidden |= variables.hidden;
-        known.variables.managed |= variables.managed;
-        (runtime, known.variables)
-    }
-
     /// A module is about to go, perhaps of another context; `None`: all modules that are not known to stay (a library's kernels
     /// are in several).
     pub(super) fn unloaded(&self, context: &ContextState, module: Option<Module>) {
@@ -240,13 +169,7 @@ impl Functions {
             launched |= !stays && code.is_some();
             stays
         });
-        let codes: Vec<u64> = {
-            let mut code = locked(&self.code);
-            match module {
-                Some(module) => code.variables.remove(&module).map(|known| known.codes).unwrap_or_default(),
-                None => Vec::new(),
-            }
-        };
+        let codes = module.map(|module| locked(&self.code).unloaded(module)).unwrap_or_default();
         context.code_unloaded(&codes, launched);
     }
 }
@@ -256,21 +179,13 @@ fn is_collective(name: &str) -> bool {
     ["ncclDevKernel", "ncclKernel", "nvshmem", "nvshmemi_"].iter().any(|part| name.contains(part))
 }
 
-/// Whether a symbol is the compiler's own text of an assertion or a format: nobody writes it.
-fn is_text(name: &str) -> bool {
-    ["$str", "_$_str", "__PRETTY_FUNCTION__", "__func__", "__FUNCTION__", "__unnamed"]
-        .iter()
-        .any(|part| name.contains(part))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn collectives_and_texts_are_known_by_name() {
+    fn collectives_are_known_by_name() {
         assert!(is_collective("_Z26ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"));
         assert!(!is_collective("_ZN2at6native29vectorized_elementwise_kernel"));
-        assert!(is_text("$str$2") && is_text("__PRETTY_FUNCTION__$foo") && !is_text("counter"));
     }
 }

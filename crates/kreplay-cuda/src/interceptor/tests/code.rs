@@ -1,5 +1,7 @@
 //! Modules: their variables, and what their kernels use of the device runtime.
 
+mod alike;
+
 use super::*;
 
 #[test]
