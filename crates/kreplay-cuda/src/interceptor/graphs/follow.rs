@@ -3,7 +3,7 @@
 use super::super::{Interceptor, locked};
 use super::node::{Known, Work, copy, kernel, set};
 use super::walk::{reads_what_it_writes, walk, walk_within};
-use super::{Plan, Step};
+use super::{Plan, Step, UNKNOWN};
 use crate::tables::callback::CallbackData;
 use crate::tables::graph_structs::*;
 use crate::tables::{Function, Graph, GraphExec, GraphNode};
@@ -50,15 +50,14 @@ impl Interceptor {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<ExecGraphParams>().read() };
                 let plan = self.walk(data, p.graph);
-                locked(&self.graphs).0.insert(p.exec, plan);
+                locked(&self.graphs).0.entry(p.exec).or_default().update(plan);
             }
             Change::Enable => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<EnableNodeParams>().read() };
-                self.change(p.exec, p.node, |step| {
-                    step.enabled = p.enabled != 0;
-                    Ok(())
-                });
+                if let Some(plan) = locked(&self.graphs).0.get_mut(&p.exec) {
+                    plan.enable(p.node, p.enabled != 0);
+                }
             }
             Change::Child => {
                 // SAFETY: as above.
@@ -133,7 +132,7 @@ impl Interceptor {
     fn change(&self, exec: GraphExec, node: GraphNode, change: impl FnOnce(&mut Step) -> Result<(), &'static str>) {
         let mut graphs = locked(&self.graphs);
         let Some(plan) = graphs.0.get_mut(&exec) else { return };
-        let changed = plan.step(node).ok_or("changed and unknown").and_then(change);
+        let changed = plan.step(node).ok_or(UNKNOWN).and_then(change);
         if let Err(why) = changed {
             plan.refuse(why);
         }

@@ -13,8 +13,14 @@ pub(super) use follow::Change;
 
 use crate::tables::{GraphExec, GraphNode};
 use node::Work;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// Why a graph is not recorded that has other nodes than those that some were left out of.
+const PERHAPS_DISABLED: &str = "perhaps disabled";
+
+/// Why a graph is not recorded of which something was changed that was not seen before.
+const UNKNOWN: &str = "changed and unknown";
 
 /// What is known of every graph that can be launched.
 #[derive(Default)]
@@ -24,6 +30,8 @@ pub(super) struct Graphs(HashMap<GraphExec, Plan>);
 #[derive(Default)]
 struct Plan {
     steps: Vec<Step>,
+    /// Nodes that the program left out, as it named them. They stay left out when everything else is updated.
+    disabled: HashSet<GraphNode>,
 }
 
 /// What a node does.
@@ -49,6 +57,27 @@ impl Plan {
         self.steps.push(Step { node: GraphNode::NULL, within: Arc::default(), enabled: true, work });
     }
 
+    /// Takes the parameters of another graph of the same shape. Which of its nodes are those that are left out is not told.
+    fn update(&mut self, plan: Plan) {
+        self.steps = plan.steps;
+        if !self.disabled.is_empty() {
+            self.refuse(PERHAPS_DISABLED);
+        }
+    }
+
+    /// Leaves a node out, or takes it in again.
+    fn enable(&mut self, node: GraphNode, enabled: bool) {
+        if enabled {
+            self.disabled.remove(&node);
+        } else {
+            self.disabled.insert(node);
+        }
+        match self.step(node) {
+            Some(step) => step.enabled = enabled,
+            None => self.refuse(UNKNOWN),
+        }
+    }
+
     fn step(&mut self, node: GraphNode) -> Option<&mut Step> {
         self.steps.iter_mut().find(|step| step.node == node)
     }
@@ -56,6 +85,9 @@ impl Plan {
     /// What is within a node for a child graph is replaced by these. `None` when nothing is there that could be.
     fn replace(&mut self, node: GraphNode, steps: Vec<Step>) -> Option<()> {
         let inside = |step: &Step| step.within.contains(&node);
+        if self.steps.iter().any(|step| inside(step) && !step.enabled) {
+            self.refuse(PERHAPS_DISABLED);
+        }
         let first = self.steps.iter().position(inside)?;
         let count = self.steps[first..].iter().take_while(|step| inside(step)).count();
         self.steps.splice(first..first + count, steps);

@@ -86,6 +86,82 @@ fn changes_after_the_instantiation_are_followed() {
     assert_eq!((program.declined(), &*program.last().kernel.name), (Some(Decline::GraphLaunch), "CUDA graph"));
 }
 
+/// An update says nothing of what is left out, so that stays left out.
+#[test]
+fn what_is_left_out_stays_left_out_through_an_update() {
+    let program = Program::with(2, true);
+    let data = program.allocate(4096);
+    (0..1024).for_each(|at| set_word(data + at * 4, 0));
+    let function = increment("graph_left_out");
+    let made = |value| {
+        let graph = add_graph();
+        let set = add_node(graph, Node::Set { to: data + 64, value, count: 4 }, &[]);
+        (graph, set, add_node(graph, kernel(function, data), &[set]))
+    };
+    let (graph, set, _) = made(1);
+    let (twin, _, _) = made(2);
+    let exec = program.instantiate(graph);
+    let enable = |enabled| {
+        let parameters = EnableNodeParams { exec, node: GraphNode(set as *mut c_void), enabled, padding: 0 };
+        program.change(cbid::GRAPH_NODE_ENABLE, &parameters);
+    };
+    let update =
+        || program.change(cbid::GRAPH_EXEC_UPDATE_V2, &ExecGraphParams { exec, graph: Graph(twin as *mut c_void) });
+    let outcome = |sets: bool| {
+        program.launch_graph(exec, || {
+            if sets {
+                set_word(data + 64, 0x0202_0202);
+            }
+            program.run(function, data);
+        });
+        program.close_window();
+        let record = program.take().remove(0);
+        assert_eq!(record.divergence, None);
+        match record.outcome {
+            Outcome::Declined { reason, detail } => {
+                assert!(detail.contains("perhaps disabled"), "{detail}");
+                Some(reason)
+            }
+            _ => None,
+        }
+    };
+    update();
+    assert_eq!(outcome(true), None);
+    set_word(data + 64, 0);
+    enable(0);
+    update();
+    assert_eq!((outcome(false), word(data + 64)), (Some(Decline::GraphLaunch), 0));
+    // Every update leaves it out again, until it is taken in.
+    update();
+    assert_eq!(outcome(false), Some(Decline::GraphLaunch));
+    enable(1);
+    update();
+    assert_eq!((outcome(true), word(data)), (None, 4));
+}
+
+#[test]
+fn a_child_graph_with_a_node_that_is_left_out_is_not_exchanged() {
+    let program = Program::with(2, true);
+    let data = program.allocate(4096);
+    set_word(data, 0);
+    let function = increment("graph_child_left_out");
+    let child = || {
+        let child = add_graph();
+        let set = add_node(child, Node::Set { to: data + 64, value: 1, count: 4 }, &[]);
+        add_node(child, kernel(function, data), &[set]);
+        (child, set)
+    };
+    let ((one, set), (two, _)) = (child(), child());
+    let graph = add_graph();
+    let node = GraphNode(add_node(graph, Node::Graph(one), &[]) as *mut c_void);
+    let exec = program.instantiate(graph);
+    let parameters = EnableNodeParams { exec, node: GraphNode(set as *mut c_void), enabled: 0, padding: 0 };
+    program.change(cbid::GRAPH_NODE_ENABLE, &parameters);
+    program.change(cbid::GRAPH_EXEC_CHILD, &ExecNodeParams { exec, node, params: two as *const c_void });
+    program.launch_graph(exec, || program.run(function, data));
+    assert_eq!(program.declined(), Some(Decline::GraphLaunch));
+}
+
 #[test]
 fn a_child_graph_is_exchanged_where_it_was() {
     let program = Program::with(3, true);
