@@ -159,21 +159,27 @@ impl Interceptor {
     fn describe_unreadable(&self, data: &CallbackData, form: Form, asked: Option<Option<DispatchId>>) {
         let state = self.context(data.context);
         let driven = if self.capturing() { state.driven() } else { state.drive(self) };
-        let Some(driven) = driven else { return };
-        let reason = match form {
-            Form::MultiDevice => Decline::CooperativeMultiDevice,
-            _ => Decline::UnknownArguments,
-        };
-        let info = bare(symbol(data), 0, reason);
-        let record = || Err(Decline::UnknownArguments);
-        let decision = match asked {
-            Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
-            Some(None) => driven.engine.dispatch_unselected(&info, record),
-            None => driven.engine.dispatch(&info, record),
-        };
-        if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
-            push(data.correlation_id, Pending::Guard { guard });
+        // It may reach any memory, and run on several devices.
+        let mut guards = self.beside_all(data.context);
+        if let Some(driven) = driven {
+            let reason = match form {
+                Form::MultiDevice => Decline::CooperativeMultiDevice,
+                _ => Decline::UnknownArguments,
+            };
+            let info = bare(symbol(data), 0, reason);
+            let record = || Err(Decline::UnknownArguments);
+            let decision = match asked {
+                Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
+                Some(None) => driven.engine.dispatch_unselected(&info, record),
+                None => driven.engine.dispatch(&info, record),
+            };
+            driven.agent.note_launch();
+            // It declines, so it has no window.
+            if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
+                guards.push(guard);
+            }
         }
+        push(data.correlation_id, Pending::Guards { guards, _early: Vec::new() });
     }
 
     /// *Exit* of a launch.

@@ -103,6 +103,21 @@ impl Interceptor {
         guards
     }
 
+    /// A launch follows that may write memory of every other context: as above, with all of them.
+    pub(super) fn beside_all(&self, context: Context) -> Vec<RunGuard<CudaAgent>> {
+        let states = self.all_contexts();
+        let others = states.iter().filter(|state| state.context != context).filter_map(|state| state.driven());
+        others
+            .map(|driven| {
+                // It may run there, too.
+                driven.agent.note_launch();
+                let guard = driven.engine.memory_operation(Operation::Foreign);
+                driven.engine.region_written(Range::new(0, u64::MAX));
+                guard
+            })
+            .collect()
+    }
+
     /// Memory is live. `owner`: the context that allocated it, when only that one uses it without peer access.
     pub(super) fn born(&self, owner: Option<Context>, region: Region) {
         if let Some(owner) = owner {

@@ -18,6 +18,7 @@ mod newer;
 mod one_pass;
 mod operations;
 mod pools;
+mod several_devices;
 mod unselected;
 mod window_calls;
 
