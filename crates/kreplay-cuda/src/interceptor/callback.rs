@@ -10,7 +10,6 @@ use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, dom
 use crate::tables::driver_structs::UnloadParams;
 use kreplay_engine::{ClosingReason, InCall};
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// One callback.
@@ -37,13 +36,15 @@ impl Interceptor {
                     // What *enter* began ends, whoever is gone since.
                     self.exit(class, data);
                 } else if alive {
-                    self.enter(class, data);
+                    self.enter(class, id, data);
                 } else {
                     self.part();
                 }
             }
-            // What is known of a context goes with it in any case.
-            domain::RESOURCE if alive || id == resource::CONTEXT_DESTROY_STARTING => {
+            // What is known of a context or a stream goes with it in any case.
+            domain::RESOURCE
+                if alive || matches!(id, resource::CONTEXT_DESTROY_STARTING | resource::STREAM_DESTROY_STARTING) =>
+            {
                 // SAFETY: the data of the resource domain, promised by the caller.
                 let data = unsafe { &*data.cast::<ResourceData>() };
                 self.resource(id, data);
@@ -52,7 +53,7 @@ impl Interceptor {
         }
     }
 
-    fn enter(&self, class: Class, data: &CallbackData) {
+    fn enter(&self, class: Class, id: u32, data: &CallbackData) {
         let launch = matches!(class, Class::Launch { .. });
         let _call = if launch { None } else { call_name(data).map(InCall::new) };
         match class {
@@ -78,17 +79,15 @@ impl Interceptor {
             Class::FunctionAttribute { kernel } => self.attribute_enter(data, kernel),
             Class::DestroyGreen => self.green_destroyed(data),
             Class::HostFunction => self.host_function(),
-            // Counted before the call, so that nothing of ours falls between.
-            Class::BeginCapture => {
-                // A window that is open would be closed later, and nothing may be allocated or waited for then.
-                self.close_windows(ClosingReason::Capture);
-                self.captures.fetch_add(1, Ordering::SeqCst);
-                self.wait_until_ready();
-            }
-            Class::Operation(written) => self.operation_enter(data, written),
+            Class::BeginCapture { .. } => self.capture_enter(data),
+            Class::Operation(written) => self.operation_enter(data, id, written),
             Class::Graphics(graphics) => self.graphics_enter(data, graphics),
-            Class::Newer => self.newer_enter(data),
-            Class::Map | Class::SurfaceCreate | Class::EndCapture | Class::ChangeGraph(_) | Class::Foreign(_) => {}
+            Class::Newer => self.newer_enter(data, id),
+            Class::Map
+            | Class::SurfaceCreate
+            | Class::EndCapture { .. }
+            | Class::ChangeGraph(_)
+            | Class::Foreign(_) => {}
         }
     }
 
@@ -120,17 +119,14 @@ impl Interceptor {
                     state.region_reinstate(gone);
                 }
             }
+            Some(Pending::Capture(beginning)) if returned == 0 => self.capture_began(data, class, beginning),
             Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
             _ => {}
         }
+        if let Class::EndCapture { per_thread } = class {
+            self.capture_exit(data, per_thread, returned);
+        }
         if returned != 0 {
-            if class == Class::BeginCapture {
-                self.capture_ended();
-            }
-            // A capture that was invalidated ends with an error.
-            if class == Class::EndCapture {
-                self.capture_ended();
-            }
             return;
         }
         match class {
@@ -142,13 +138,8 @@ impl Interceptor {
             Class::SurfaceCreate => self.surface_created(data),
             Class::Foreign(foreign) => self.foreign_exit(data, foreign),
             Class::Graphics(graphics) => self.graphics_exit(data, graphics),
-            Class::EndCapture => self.capture_ended(),
             _ => {}
         }
-    }
-
-    fn capture_ended(&self) {
-        let _ = self.captures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| open.checked_sub(1));
     }
 
     /// What is known of a context ends with it.
@@ -183,13 +174,17 @@ impl Interceptor {
                 }
             }
             resource::CONTEXT_DESTROY_STARTING => {
+                self.captures.context_gone(data.context);
                 self.context_ends(data.context);
                 self.context_gone(data.context);
                 self.pools.forget();
                 self.pool_places.forget();
             }
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
-            resource::STREAM_DESTROY_STARTING => self.context(data.context).stream_retired(data.stream),
+            resource::STREAM_DESTROY_STARTING => {
+                self.captures.stream_gone(data.stream);
+                self.context(data.context).stream_retired(data.stream);
+            }
             resource::MODULE_LOADED if !data.description.is_null() => {
                 // SAFETY: the description of this id, valid in the callback.
                 let module = unsafe { data.description.cast::<ModuleData>().read() };

@@ -55,10 +55,10 @@ pub(super) enum Class {
     DestroyGreen,
     /// The host's memory may be written in the order of a stream.
     HostFunction,
-    /// A capture begins.
-    BeginCapture,
-    /// A capture ends.
-    EndCapture,
+    /// A capture of a stream begins; `per_thread`: null means the thread's own default stream.
+    BeginCapture { per_thread: bool },
+    /// It ends.
+    EndCapture { per_thread: bool },
     /// Reads or writes memory: must not fall into a window.
     Operation(Written),
     /// Memory gets to others, or from them.
@@ -192,13 +192,12 @@ pub(super) fn class(id: u32) -> Option<Class> {
         SURFACE_REFERENCE_SET => Class::SurfaceReference,
         MODULE_UNLOAD => Class::UnloadModule,
         LIBRARY_UNLOAD => Class::UnloadLibrary,
-        BEGIN_CAPTURE
-        | BEGIN_CAPTURE_PTSZ
-        | BEGIN_CAPTURE_V2
-        | BEGIN_CAPTURE_V2_PTSZ
-        | BEGIN_CAPTURE_TO_GRAPH
-        | BEGIN_CAPTURE_TO_GRAPH_PTSZ => Class::BeginCapture,
-        END_CAPTURE | END_CAPTURE_PTSZ => Class::EndCapture,
+        BEGIN_CAPTURE | BEGIN_CAPTURE_V2 | BEGIN_CAPTURE_TO_GRAPH => Class::BeginCapture { per_thread: false },
+        BEGIN_CAPTURE_PTSZ | BEGIN_CAPTURE_V2_PTSZ | BEGIN_CAPTURE_TO_GRAPH_PTSZ => {
+            Class::BeginCapture { per_thread: true }
+        }
+        END_CAPTURE => Class::EndCapture { per_thread: false },
+        END_CAPTURE_PTSZ => Class::EndCapture { per_thread: true },
         _ if id > NEWEST => Class::Newer,
         _ => {
             return Foreign::of(id)

@@ -12,6 +12,7 @@ mod allocations;
 mod attributes;
 mod call;
 mod callback;
+mod captures;
 mod code;
 mod context;
 mod contexts;
@@ -28,6 +29,7 @@ mod launch;
 mod live;
 mod mappings;
 mod newer;
+mod operation_streams;
 mod operations;
 mod pending;
 mod pool_places;
@@ -91,8 +93,7 @@ pub(crate) struct Interceptor {
     ready: Option<Box<dyn Fn(Context) + Send + Sync>>,
     contexts: Contexts,
     live: Mutex<Live>,
-    /// Captures that are open in the process.
-    captures: AtomicU64,
+    captures: captures::Captures,
     /// Live surface objects: arrays behind them cannot be put back.
     surfaces: Mutex<HashSet<u64>>,
     /// Modules have surfaces of their own, which no argument shows.
@@ -136,7 +137,7 @@ impl Interceptor {
             ready: None,
             contexts: Contexts::default(),
             live: Mutex::default(),
-            captures: AtomicU64::new(0),
+            captures: captures::Captures::default(),
             surfaces: Mutex::default(),
             surface_references: AtomicBool::new(false),
             agents: AtomicU64::new(0),
@@ -230,7 +231,7 @@ impl Interceptor {
 
     /// Whether some stream of the process is being captured.
     fn capturing(&self) -> bool {
-        self.captures.load(Ordering::SeqCst) > 0
+        self.captures.any()
     }
 
     /// The process ends: windows close, readings are handed over.

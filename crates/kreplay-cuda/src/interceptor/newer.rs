@@ -24,7 +24,7 @@ pub(super) fn newer(name: impl Fn(u32) -> Option<&'static CStr>) -> impl Iterato
 
 impl Interceptor {
     /// *Enter* of such a function.
-    pub(super) fn newer_enter(&self, data: &CallbackData) {
+    pub(super) fn newer_enter(&self, data: &CallbackData, id: u32) {
         let name = call_name(data).unwrap_or("a function without a name");
         if locked(&self.newer.0).insert(name) {
             (self.warn)(
@@ -35,7 +35,7 @@ impl Interceptor {
                 ),
             );
         }
-        self.operation_enter(data, Written::Unknown);
+        self.operation_enter(data, id, Written::Unknown);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::copies::{Copied, ELSEWHERE, Place, copies, one_plane, sets};
 use super::ids::{From, Written};
+use super::operation_streams::operation_stream;
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::agent::{CONTEXTS, CudaWork};
@@ -15,8 +16,9 @@ use std::sync::atomic::Ordering;
 impl Interceptor {
     /// *Enter* of an operation: it does not fall into a window by chance. An open batch window records it where it can be
     /// done again, and is closed where it cannot.
-    pub(super) fn operation_enter(&self, data: &CallbackData, written: Written) {
-        if self.capturing() {
+    pub(super) fn operation_enter(&self, data: &CallbackData, id: u32, written: Written) {
+        let capturing = self.capturing();
+        if capturing && self.operation_is_captured(data, id) {
             return;
         }
         let kind = self.kind(data, written);
@@ -45,6 +47,8 @@ impl Interceptor {
                 Kind::Reads => Operation::Reads,
                 Kind::Foreign => Operation::Foreign,
                 Kind::Other => Operation::Other,
+                // What it copies from may have to be waited for. No window is open, as far as this can be told.
+                _ if capturing => Operation::Other,
                 Kind::Within | Kind::Upload(_) | Kind::Set(_) | Kind::Rows(_) => Operation::Repeatable(&mut work),
             };
             guards.push(driven.engine.memory_operation(operation));
@@ -55,6 +59,14 @@ impl Interceptor {
         if !guards.is_empty() || !early.is_empty() {
             push(data.correlation_id, Pending::Guards { guards, _early: early });
         }
+    }
+
+    /// Whether an operation goes into a capture: it does not run then.
+    fn operation_is_captured(&self, data: &CallbackData, id: u32) -> bool {
+        // SAFETY: CUPTI hands the parameters of the function with this number.
+        let stream = unsafe { operation_stream(id, data.parameters) };
+        let _depth = crate::agent::Depth::enter();
+        stream.is_some_and(|stream| self.driver.is_capturing(stream).unwrap_or(false))
     }
 
     /// Other contexts whose memory an operation reaches.

@@ -1,6 +1,7 @@
 //! What *enter* began and *exit* ends, thread by thread.
 
 use super::AgentCounters;
+use super::captures::Beginning;
 use super::context::{ContextState, EarlyCall, Gone};
 use crate::agent::CudaAgent;
 use crate::pools::{Asking, Pooled};
@@ -17,6 +18,8 @@ pub(super) enum Pending {
     Guards { guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
     /// An allocation: no window is replayed meanwhile.
     Allocation { guards: Vec<RunGuard<CudaAgent>>, _asking: Option<Asking> },
+    /// A capture begins.
+    Capture(Beginning),
     /// There was no engine when the program's call began.
     Early { _call: EarlyCall },
     /// The program's launch is the last pass of a window.
@@ -34,7 +37,7 @@ impl Pending {
                 let message = name("the operation");
                 guards.into_iter().for_each(|guard| guard.failed(&message));
             }
-            Pending::Early { .. } | Pending::Window(_) | Pending::Retired { .. } => {}
+            Pending::Early { .. } | Pending::Capture(_) | Pending::Window(_) | Pending::Retired { .. } => {}
         }
     }
 }

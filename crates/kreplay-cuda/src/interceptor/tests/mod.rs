@@ -3,6 +3,7 @@
 
 mod ahead;
 mod batches;
+mod captures;
 mod code;
 mod collectives;
 mod cost;
