@@ -32,18 +32,27 @@ impl Job {
                 let at = self.stage(content);
                 self.placed.push((*to, at, content.len() as u64));
             }
-            CudaWork::Fill { to, value, element, count } => {
-                let element = u64::from(*element);
-                let bytes = count.saturating_mul(element);
-                let word = value.to_le_bytes();
-                let pattern: Vec<u8> =
-                    (0..bytes.min(PATTERN)).map(|at| word[(at % element.clamp(1, 4)) as usize]).collect();
-                let at = self.stage(&pattern);
-                let pieces = (0..bytes.div_ceil(PATTERN)).map(|piece| piece * PATTERN);
-                self.placed.extend(pieces.map(|done| (to + done, at, (bytes - done).min(PATTERN))));
+            CudaWork::Fill { to, value, element, count } => self.fill([*to], *value, *element, *count),
+            CudaWork::CopyBox(copy) => self.copies.extend(copy.rows()),
+            CudaWork::FillRows(fill) => {
+                let rows = (0..fill.height).map(|row| fill.to + row * fill.pitch);
+                self.fill(rows, fill.value, fill.element, fill.width);
             }
             CudaWork::All(works) => works.iter().for_each(|work| self.add(work)),
             CudaWork::Launch(_) => {}
+        }
+    }
+
+    /// Fills rows of so many values, which all begin with one pattern.
+    fn fill(&mut self, rows: impl IntoIterator<Item = u64>, value: u32, element: u8, count: u64) {
+        let element = u64::from(element);
+        let bytes = count.saturating_mul(element);
+        let word = value.to_le_bytes();
+        let pattern: Vec<u8> = (0..bytes.min(PATTERN)).map(|at| word[(at % element.clamp(1, 4)) as usize]).collect();
+        let at = self.stage(&pattern);
+        for to in rows {
+            let pieces = (0..bytes.div_ceil(PATTERN)).map(|piece| piece * PATTERN);
+            self.placed.extend(pieces.map(|done| (to + done, at, (bytes - done).min(PATTERN))));
         }
     }
 

@@ -5,6 +5,7 @@
 //! no other; the engine drains the program's streams before a window and settles ours before the program's own launch.
 
 mod backing;
+mod boxes;
 mod digests;
 mod drain;
 mod freed;
@@ -26,6 +27,7 @@ mod gpu_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use boxes::{CopyBox, FillRows, Rows};
 pub(crate) use guard::{Current, Depth, inside};
 pub(crate) use passes::launching_on;
 pub(crate) use pause::Pause;

@@ -1,5 +1,6 @@
 //! A recorded launch: everything it needs, owned.
 
+use super::boxes::{CopyBox, FillRows};
 use crate::tables::driver_structs::{LaunchAttribute, LaunchConfig, attribute};
 use crate::tables::{CudaError, Driver, Function, Stream};
 use std::ffi::c_void;
@@ -86,6 +87,10 @@ pub(crate) enum CudaWork {
     },
     /// Several, one after another.
     All(Arc<[CudaWork]>),
+    /// A copy within the device of many rows.
+    CopyBox(CopyBox),
+    /// A fill of many rows.
+    FillRows(FillRows),
     /// A fill with a value of one, two or four bytes.
     Fill {
         /// Destination.
@@ -128,6 +133,8 @@ impl CudaWork {
             CudaWork::Copy { to, from, bytes } => driver.copy(*to, *from, *bytes, stream),
             CudaWork::Upload { to, content } => driver.copy(*to, content.as_ptr() as u64, content.len() as u64, stream),
             CudaWork::All(works) => works.iter().try_for_each(|work| work.submit(driver, stream)),
+            CudaWork::CopyBox(copy) => copy.submit(driver, stream),
+            CudaWork::FillRows(fill) => fill.submit(driver, stream),
             CudaWork::Fill { to, value, element: 1, count } => driver.set_bytes(*to, *value as u8, *count, stream),
             CudaWork::Fill { to, value, element: 2, count } => driver.set_shorts(*to, *value as u16, *count, stream),
             CudaWork::Fill { to, value, count, .. } => driver.set_words(*to, *value, *count, stream),
@@ -141,7 +148,9 @@ impl CudaWork {
             CudaWork::Copy { to, from, bytes } => driver.copy_within(*to, *from, *bytes, stream),
             CudaWork::Upload { to, content } => driver.copy_up(*to, content, stream),
             CudaWork::All(works) => works.iter().try_for_each(|work| work.submit_to_freed(driver, stream)),
-            CudaWork::Launch(_) | CudaWork::Fill { .. } => self.submit(driver, stream),
+            CudaWork::Launch(_) | CudaWork::Fill { .. } | CudaWork::CopyBox(_) | CudaWork::FillRows(_) => {
+                self.submit(driver, stream)
+            }
         }
     }
 
@@ -151,7 +160,7 @@ impl CudaWork {
             CudaWork::Launch(launch) => launch.arguments.len() as u64 + 128,
             CudaWork::Upload { content, .. } => content.len() as u64,
             CudaWork::All(works) => works.iter().map(CudaWork::bytes).sum(),
-            CudaWork::Copy { .. } | CudaWork::Fill { .. } => 64,
+            CudaWork::Copy { .. } | CudaWork::Fill { .. } | CudaWork::CopyBox(_) | CudaWork::FillRows(_) => 64,
         }
     }
 }

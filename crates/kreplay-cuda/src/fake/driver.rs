@@ -17,8 +17,8 @@ pub(super) fn find(name: &CStr) -> *mut c_void {
             match name.to_str().unwrap_or_default() {
                 $(stringify!($function) => $function as *mut c_void,)*
                 other => {
-                    let found = super::graphs::find(other);
-                    if found.is_null() { super::pools::find(name) } else { found }
+                    let found = [super::graphs::find(other), super::boxes::find(other), super::pools::find(name)];
+                    found.into_iter().find(|found| !found.is_null()).unwrap_or(std::ptr::null_mut())
                 }
             }
         };

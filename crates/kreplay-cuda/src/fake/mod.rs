@@ -1,6 +1,7 @@
 //! A driver made of functions of ours, for tests without a GPU: memory is the process's own, work is done when it is
 //! asked for, and launches run Rust closures. The agent's own kernels have twins here.
 
+mod boxes;
 mod driver;
 mod graphs;
 mod kernels;

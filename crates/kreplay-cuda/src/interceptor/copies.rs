@@ -1,13 +1,13 @@
 //! Copies and memsets of rectangles, and of graphs, row by row.
 
-use crate::agent::CudaWork;
+use crate::agent::{CopyBox, CudaWork, FillRows, Rows};
 use crate::tables::driver_structs::CopyRectangle;
 use crate::tables::graph_structs::{CopyNodeParams, SetNodeParams, memory_kind};
 
 /// Ranges of the host's memory: base and bytes.
 pub(super) type Ranges = Vec<(u64, u64)>;
 
-/// More rows than these are not taken apart.
+/// More rows than these are not taken apart: copies and memsets within the device are done as one.
 const MOST_ROWS: u64 = 4096;
 
 /// Why what reaches other memory than this context's is not recorded.
@@ -36,10 +36,7 @@ pub(super) enum Place {
 
 /// One side of a copy.
 struct Side {
-    base: u64,
-    pitch: u64,
-    /// Rows between the beginnings of two planes.
-    plane: u64,
+    rows: Rows,
     device: bool,
 }
 
@@ -60,17 +57,21 @@ pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result
         (width, height),
         place,
     )?;
-    let whole = |side: &Side| (side.pitch == width || height * depth == 1) && (depth == 1 || side.plane == height);
+    let whole =
+        |Side { rows, .. }: &Side| (rows.pitch == width || height * depth == 1) && (depth == 1 || rows.plane == height);
+    let copy = CopyBox { to: to.rows, from: from.rows, shape: (width, height, depth) };
     let rows: Vec<(u64, u64, u64)> = if width == 0 {
         Vec::new()
     } else if whole(&from) && whole(&to) {
-        vec![(to.base, from.base, width * height * depth)]
-    } else if height * depth <= MOST_ROWS {
-        let at = |side: &Side, plane: u64, row: u64| side.base + (plane * side.plane + row) * side.pitch;
-        let places = (0..depth).flat_map(|plane| (0..height).map(move |row| (plane, row)));
-        places.map(|(plane, row)| (at(&to, plane, row), at(&from, plane, row), width)).collect()
+        vec![(copy.to.base, copy.from.base, width * height * depth)]
+    } else if height.saturating_mul(depth) <= MOST_ROWS {
+        copy.rows().collect()
     } else {
-        return Err("copy of many rows");
+        return match (from.device, to.device) {
+            (true, true) => Ok(Copied::Device(vec![CudaWork::CopyBox(copy)])),
+            (false, true) => Err("copy of many rows from the host"),
+            (_, false) => Ok(Copied::ToHost(vec![(copy.to.base, copy.to.span(copy.shape))])),
+        };
     };
     Ok(match (from.device, to.device) {
         (true, true) => {
@@ -132,7 +133,7 @@ fn side(
     let pitch = if pitch == 0 { width } else { pitch as u64 };
     let plane = if plane == 0 { height } else { plane as u64 };
     let base = base.wrapping_add(x as u64).wrapping_add((y as u64 + z as u64 * plane) * pitch);
-    Ok(Side { base, pitch, plane, device })
+    Ok(Side { rows: Rows { base, pitch, plane }, device })
 }
 
 /// What a memset does: rows where it is not one piece.
@@ -143,17 +144,18 @@ pub(super) fn sets(p: &SetNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Co
     let element = u8::try_from(p.element).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4));
     let Some(element) = element else { return Err("memset of an unknown element size") };
     let (width, height) = (p.width as u64, (p.height as u64).max(1));
-    let fill = |to, count| CudaWork::Fill { to, value: p.value, element, count };
+    let (to, value, pitch) = (p.to, p.value, p.pitch as u64);
     if width == 0 {
         return Ok(Copied::Device(Vec::new()));
     }
-    if height == 1 || p.pitch as u64 == width * u64::from(element) {
-        return Ok(Copied::Device(vec![fill(p.to, width * height)]));
+    if height == 1 || pitch == width * u64::from(element) {
+        return Ok(Copied::Device(vec![CudaWork::Fill { to, value, element, count: width * height }]));
     }
-    if height > MOST_ROWS {
-        return Err("memset of many rows");
-    }
-    Ok(Copied::Device((0..height).map(|row| fill(p.to + row * p.pitch as u64, width)).collect()))
+    let fill = FillRows { to, pitch, value, element, width, height };
+    Ok(Copied::Device(match height > MOST_ROWS {
+        true => vec![CudaWork::FillRows(fill)],
+        false => (0..height).map(|row| fill.row(row)).collect(),
+    }))
 }
 
 #[cfg(test)]
@@ -219,7 +221,17 @@ mod tests {
         assert_eq!(copies(&p, &any).map(rows), Ok(expected));
         (p.height, p.depth) = (1 << 20, 1);
         p.to_pitch = 32;
-        assert!(copies(&p, &any).is_err());
+        let Ok(Copied::Device(works)) = copies(&p, &any) else { panic!("within the device it is one copy") };
+        let [CudaWork::CopyBox(one)] = works[..] else { panic!("{works:?}") };
+        assert_eq!(
+            (one.rows().count(), one.rows().last()),
+            (1 << 20, Some((0x4000 + 32 * 0xf_ffff, 0x2000 + 16 * 0xf_ffff, 16)))
+        );
+        (p.from_kind, p.to_kind) = (1, 2);
+        assert!(copies(&p, &any).is_err(), "so many pieces of the host are not saved");
+        (p.from_kind, p.to_kind) = (2, 1);
+        let span = (0x3000, 0, 32 * 0xf_ffff + 16);
+        assert_eq!(copies(&p, &any).map(rows), Ok(vec![span]), "from its first byte to its last");
     }
 
     #[test]

@@ -279,6 +279,7 @@ fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<R
             Kind::Reads => None,
             Kind::Rows(Copied::Device(works)) => hull(works.iter().map(|work| match work {
                 CudaWork::Copy { to, bytes, .. } => (*to, *bytes),
+                CudaWork::CopyBox(copy) => (copy.to.base, copy.to.span(copy.shape)),
                 _ => (0, u64::MAX),
             })),
             Kind::Rows(Copied::Upload(rows)) => hull(rows.iter().map(|(to, _, bytes)| (*to, *bytes))),

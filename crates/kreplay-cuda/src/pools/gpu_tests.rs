@@ -3,7 +3,7 @@
 use super::*;
 use crate::agent::tests::gpu_agent;
 use crate::agent::{CudaAgent, CudaWork};
-use crate::tables::Stream;
+use crate::tables::{MemoryPlace, Stream};
 use kreplay_engine::Agent;
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
@@ -103,6 +103,21 @@ impl Program {
         self.agent.driver().free(own).expect("freed");
         (found, by_kernel)
     }
+}
+
+#[test]
+fn the_driver_tells_where_memory_lies() {
+    let Some(program) = Program::new() else { return };
+    let (pooled, driver) = (program.allocate(MIB), program.agent.driver());
+    let own = MemoryPlace::Device(program.agent.device());
+    let host = {
+        let _entered = program.agent.enter().expect("the context is there");
+        driver.allocate_host(4096).expect("there is room")
+    };
+    assert_eq!((driver.memory_place(pooled), driver.memory_place(pooled + MIB - 1)), (Some(own), Some(own)));
+    assert_eq!(driver.memory_place(host), Some(MemoryPlace::Host));
+    assert_eq!(driver.memory_place(std::ptr::from_ref(&own) as u64), None, "the driver does not know it");
+    program.free(pooled);
 }
 
 #[test]

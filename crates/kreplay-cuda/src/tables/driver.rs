@@ -65,6 +65,10 @@ function_table! {
             fn cuMemPoolSetAttribute(pool: MemoryPool, attribute: u32, value: *mut u64);
             fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Stream);
             fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Stream);
+            fn cuMemcpy3DAsync_v2(copy: *const CopyNodeParams, stream: Stream);
+            fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: Stream);
+            fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, height: usize, stream: Stream);
+            fn cuMemsetD2D32Async(to: u64, pitch: usize, value: u32, width: usize, height: usize, stream: Stream);
             fn cuFuncGetName(name: *mut *const c_char, function: Function);
             fn cuKernelGetName(name: *mut *const c_char, kernel: Function);
             fn cuGraphGetNodes(graph: Graph, nodes: *mut GraphNode, count: *mut usize);

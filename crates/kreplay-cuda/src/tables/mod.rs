@@ -4,6 +4,7 @@
 //! and is passed with the *oldest* size that a library accepts, since newer libraries go on accepting it.
 
 mod abi;
+mod box_calls;
 pub(crate) mod callback;
 mod cupti;
 pub(crate) mod cupti_sampling;

@@ -129,7 +129,7 @@ fn declined_graph(driven: &Driven, data: &CallbackData, (exec, stream): (GraphEx
 
 fn operation(work: CudaWork) -> GraphNode<'static, CudaWork> {
     let kind = match work {
-        CudaWork::Fill { .. } => "memset",
+        CudaWork::Fill { .. } | CudaWork::FillRows(_) => "memset",
         _ => "copy",
     };
     GraphNode::Operation { kind, record: Box::new(move || Some(work)) }

@@ -1,5 +1,7 @@
 //! Copies and sets in batch windows: what is recorded, and what ends one.
 
+mod rows;
+
 use super::*;
 use crate::tables::graph_structs::{CopyNodeParams, memory_kind};
 

@@ -2,6 +2,7 @@
 
 mod moved;
 mod places;
+mod rows;
 
 use super::*;
 use kreplay_engine::{ClosingReason, Decline};
