@@ -138,6 +138,11 @@ impl<A: Agent> Engine<A> {
         let passes = passes.or_else(|| lock(&self.batch).as_ref().map(Batch::passes)).ok_or_else(nothing)?;
         let (hold, turn) =
             self.place_in_batch(Wanted { passes, count, mode, at: self.process.instant(start) }, &info)?;
+        for part in &parts {
+            if let Part::Launch(_, info, _) = part {
+                self.reaches_still(info)?;
+            }
+        }
         if let Some(batch) = &mut *lock(&self.batch) {
             for part in parts {
                 match part {

@@ -36,6 +36,9 @@ impl<A: Agent> Engine<A> {
                 }
             };
             if takes {
+                if wanted.mode != Mode::InLine {
+                    self.reaches_still(info)?;
+                }
                 return Ok((hold, turn));
             }
             drop((turn, hold));
@@ -51,6 +54,12 @@ impl<A: Agent> Engine<A> {
         }
         self.spoil_batch();
         Err(Refusal::new(Decline::DrainTimeout, "no batch window could be had beside the other threads' launches"))
+    }
+
+    /// Whether a launch that was looked at before the gate was held can be put back still: what it reaches may have become
+    /// something else since, and the window have been opened after that. What changes from now on ends the window first.
+    pub(super) fn reaches_still(&self, info: &DispatchInfo) -> Result<(), Refusal> {
+        lock(&self.inventory).verdict(&info.arguments).map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     /// Opens a window and keeps the gate; `None` when another thread has opened one.

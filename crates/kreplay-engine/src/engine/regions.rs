@@ -17,17 +17,17 @@ impl<A: Agent> Engine<A> {
     pub fn region_born(&self, region: Region) -> Generation {
         let range = region.range;
         let recordable = region.kind.treatment() == Treatment::Captured;
+        // No window ends or opens while this is held.
+        let hold = self.gate.share();
         let (generation, displaced) = self.change(|inventory| inventory.born(region));
+        self.displaced(&displaced);
+        drop(hold);
         if !displaced.is_empty() && self.process.first_warning("region_displaced") {
             let message = format!(
                 "memory at {:#x} was allocated while an older allocation there was still known: its free was not seen",
                 range.base
             );
             self.tell(vec![Event::Warn("region_displaced", message)]);
-        }
-        self.gone(&displaced);
-        if !displaced.is_empty() && self.open_batch_now() == OpenBatch::Recording {
-            self.spoil_batch();
         }
         // The replays write what lingers, and this is nothing that they could put back.
         if !recordable && lock(&self.inventory).touches_lingering(range) {
@@ -37,13 +37,27 @@ impl<A: Agent> Engine<A> {
     }
 
     /// What is known of a live region has changed: who can write it, or whether it can be copied. It counts as a new
-    /// generation from here on. Waits like [`Engine::region_born`]. A batch window that puts it back is closed first.
+    /// generation from here on, and whatever else was known of its addresses is gone. Waits like [`Engine::region_born`].
+    /// A batch window that puts any of it back is closed first, or is not replayed.
     pub fn region_changed(&self, region: Region) -> Generation {
-        if lock(&self.inventory).is_in_batch(region.range.base) {
+        for _ in 0..MOST_ENDED {
+            // No window opens while this is held, so what is in none now is not until it has changed.
+            let hold = self.gate.share();
+            if self.open_batch_now() != OpenBatch::Recording || !lock(&self.inventory).touches_batch(region.range) {
+                let (generation, displaced) = self.change(|inventory| inventory.born(region));
+                self.gone(&displaced);
+                return generation;
+            }
+            drop(hold);
             self.end_recording(ClosingReason::Unrecordable);
+            if self.gate.entered() {
+                break;
+            }
         }
+        let _hold = self.gate.share();
         let (generation, displaced) = self.change(|inventory| inventory.born(region));
-        self.gone(&displaced);
+        // The region lives on and launches use it, but a window that is open now would not put it back.
+        self.displaced(&displaced);
         generation
     }
 
@@ -136,8 +150,9 @@ impl<A: Agent> Engine<A> {
 
     /// A code object is loaded, with these variables. `code` stands for it until it is unloaded.
     pub fn code_loaded(&self, code: u64, variables: Vec<ModuleVariable>) {
+        let _hold = self.gate.share();
         let displaced = self.change(|inventory| inventory.code_loaded(code, variables));
-        self.gone(&displaced);
+        self.displaced(&displaced);
     }
 
     /// A code object is about to be unloaded: its variables are gone. Waits like [`Engine::region_retire`].
@@ -153,6 +168,15 @@ impl<A: Agent> Engine<A> {
         let changed = change(&mut lock(&self.inventory));
         self.inventory_changes.fetch_add(1, Ordering::Release);
         changed
+    }
+
+    /// Regions are gone without a word, and recorded work may use them: an open window does not put them back. Called with the
+    /// gate held since before they went.
+    fn displaced(&self, regions: &[Live]) {
+        self.gone(regions);
+        if !regions.is_empty() && self.open_batch_now() == OpenBatch::Recording {
+            self.spoil_batch();
+        }
     }
 
     fn gone(&self, regions: &[Live]) {

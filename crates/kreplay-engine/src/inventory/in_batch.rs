@@ -29,6 +29,11 @@ impl Inventory {
         self.use_in_batch(base) == UseInBatch::Captured
     }
 
+    /// Whether a batch window puts back any of a range.
+    pub(crate) fn touches_batch(&self, range: Range) -> bool {
+        self.overlapping(range).into_iter().any(|base| self.is_in_batch(base))
+    }
+
     /// What recorded work of a batch window may want of the region with this base.
     pub(crate) fn use_in_batch(&self, base: u64) -> UseInBatch {
         match self.regions.get(&base) {

@@ -1,5 +1,6 @@
 //! Batch windows: what goes in, what closes them, who counts, and failure at every step.
 
+mod changed;
 mod closing;
 mod failure;
 mod faults;
