@@ -23,14 +23,22 @@ fn combinations() -> Vec<Settings> {
     all
 }
 
+const FAULTS: [Fault; 4] = [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost];
+
+/// Windows of a trusted shadow before it is believed.
+const AUDITED: u32 = 8;
+
 /// Three launches, the last on memory that the second window knows already. With a fault at call `number` of the second.
-fn run(settings: &Settings, number: u64, fault: Fault) -> (bool, Outcome) {
+/// Before it are so many windows.
+fn run(settings: &Settings, before: u32, number: u64, fault: Fault) -> (bool, Outcome) {
     let rig = MemoryRig::of(MemoryAgent::builder(0).build());
     let agent = rig.agent();
     let mut world = World::new(&rig, settings.clone());
     let (a, b) = (world.allocate(900), world.allocate(512));
     let kernels = [Kernel::Add { at: a, value: 3 }, Kernel::Accumulate { from: Range::new(a.base, 800), to: b.base }];
-    world.launch(&kernels[0]);
+    for _ in 0..before {
+        world.launch(&kernels[0]);
+    }
     // A region that the window has to place.
     let c = world.allocate(500);
     agent.fail_at(number, fault);
@@ -57,9 +65,12 @@ fn whatever_call_fails_memory_is_what_one_run_leaves() {
     let mut outcomes = BTreeSet::new();
     let mut runs = 0;
     for settings in combinations() {
-        for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
+        // The last window that audits, and the first that believes.
+        let believes = settings.shadow == ShadowMode::Trusted && settings.restore == RestoreMode::Observed;
+        let before: &[u32] = if believes { &[AUDITED - 1, AUDITED] } else { &[1] };
+        for (before, fault) in before.iter().flat_map(|before| FAULTS.map(|fault| (*before, fault))) {
             for number in 0.. {
-                let (reached, outcome) = run(&settings, number, fault);
+                let (reached, outcome) = run(&settings, before, number, fault);
                 if !reached {
                     assert_eq!(outcome, Outcome::Replayed, "nothing failed");
                     break;

@@ -39,10 +39,10 @@ impl StaleLog {
         }
     }
 
-    /// Hands the ranges to the regions that they fall into. Returns whether everything counts as written. Called with
-    /// the gate held alone: nobody adds meanwhile what could concern this window.
+    /// Hands the ranges to the regions that they fall into. Returns whether everything counts as written. Called with the
+    /// gate held alone, before memory is looked at: what comes in after this was not seen by that look, and stays.
     pub(crate) fn take(&self, footprint: &mut Footprint) -> bool {
-        let ranges = lock(&self.ranges);
+        let mut ranges = lock(&self.ranges);
         for tracked in footprint.all_mut() {
             let region = tracked.range;
             tracked.stale = ranges
@@ -54,14 +54,9 @@ impl StaleLog {
                 })
                 .collect();
         }
-        self.everything.load(Ordering::Relaxed)
-    }
-
-    /// The shadow is in step with this footprint. What lies outside it stays stale.
-    pub(crate) fn in_step(&self, footprint: &Footprint) {
         let inside =
             |range: &Range| footprint.all().iter().any(|t| t.range.base <= range.base && range.end() <= t.range.end());
-        lock(&self.ranges).retain(|range| !inside(range));
-        self.everything.store(false, Ordering::Relaxed);
+        ranges.retain(|range| !inside(range));
+        self.everything.swap(false, Ordering::Relaxed)
     }
 }

@@ -12,12 +12,7 @@ impl<A: Agent> Core<A> {
     pub(super) fn capture(&mut self) -> Result<(), AgentError> {
         let agent = self.agent();
         self.refresh();
-        let trusted = self.engine.process.settings.shadow == ShadowMode::Trusted;
-        let everything = trusted && self.engine.stale.take(&mut self.footprint);
-        if everything {
-            // Regions that this window does not look at are not brought in step by it.
-            lock(&self.engine.shadow).distrust();
-        }
+        let everything = self.take_stale();
         let (full, believed) = (self.method == Method::Full, self.belief == Belief::Shadow && !everything);
         let whole = |tracked: &Tracked| full || !tracked.known;
         let copied = self.footprint.select(whole);
@@ -43,6 +38,18 @@ impl<A: Agent> Core<A> {
         }
         self.captured = true;
         Ok(())
+    }
+
+    /// What was written since the shadow was in step goes to the regions, which are looked at next. Returns whether all of
+    /// memory may have been written.
+    pub(super) fn take_stale(&mut self) -> bool {
+        let trusted = self.engine.process.settings.shadow == ShadowMode::Trusted;
+        let everything = trusted && self.engine.stale.take(&mut self.footprint);
+        if everything {
+            // Regions that this window does not look at are not brought in step by it.
+            lock(&self.engine.shadow).distrust();
+        }
+        everything
     }
 
     /// Believing the shadow would have missed what differs outside the stale ranges.

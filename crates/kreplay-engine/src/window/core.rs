@@ -46,7 +46,7 @@ pub(crate) struct Core<A: Agent> {
     pub(super) dirty: bool,
     /// The snapshot is whole.
     pub(super) captured: bool,
-    /// The shadow equals memory, as far as the window looked.
+    /// The shadow equals memory, but for what was written since by calls that were seen.
     pub(super) in_step: bool,
     /// Backing may still be in use by work that does not end.
     pub(super) stuck: bool,
@@ -176,12 +176,8 @@ impl<A: Agent> Core<A> {
     /// Lets go of shadow and gate: the window touches nothing any more.
     pub(super) fn release(&mut self) {
         let engine = Arc::clone(&self.engine);
-        if engine.process.settings.shadow == ShadowMode::Trusted {
-            if self.in_step {
-                engine.stale.in_step(&self.footprint);
-            } else {
-                engine.stale.everything();
-            }
+        if engine.process.settings.shadow == ShadowMode::Trusted && !self.in_step {
+            engine.stale.everything();
         }
         self.bytes.host_high_water = engine.process.staging.high_water(engine.description.id);
         let mut shadow = lock(&engine.shadow);

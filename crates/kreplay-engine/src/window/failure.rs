@@ -1,5 +1,6 @@
 //! When a step of a kernel window fails, and what is left then.
 
+use super::core::Method;
 use super::open::{Open, Stage};
 use crate::engine::Refusal;
 use crate::lock::lock;
@@ -28,10 +29,8 @@ impl<A: Agent> Open<A> {
         }
         if self.dirty {
             match self.put_back() {
-                Ok(()) => {
-                    self.dirty = false;
-                    self.in_step = self.captured;
-                }
+                // The program's own launch follows, and nobody looks at what it writes: the shadow falls behind.
+                Ok(()) => self.dirty = false,
                 Err(AgentError::Deadline { .. }) => self.abandon_running(),
                 Err(error) => self.lose(&error),
             }
@@ -57,7 +56,8 @@ impl<A: Agent> Open<A> {
     /// The program's own launch failed, so nothing ran: memory still is the snapshot.
     pub(super) fn last_not_run(&mut self, message: &str) {
         self.counting.abandon();
-        self.in_step = true;
+        // A window that took no snapshot knows nothing of memory.
+        self.in_step = self.method != Method::None;
         let detail = format!("the program's own launch failed: {message}");
         self.stage = Stage::GivenUp(Refusal::new(Decline::PassFailed, detail));
     }
@@ -105,7 +105,6 @@ impl<A: Agent> Open<A> {
             self.counting.abandon();
             if let Stage::HandedBack = self.stage {
                 self.stage = Stage::GivenUp(Refusal::new(Decline::PassFailed, "the window was dropped before its end"));
-                self.in_step = false;
             }
         }
         self.finish();

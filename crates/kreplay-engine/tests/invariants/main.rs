@@ -10,3 +10,4 @@ mod setup;
 mod snapshot;
 #[path = "../support/mod.rs"]
 mod support;
+mod trusted;

@@ -35,6 +35,8 @@ impl<A: Agent> Batch<A> {
         self.core.refresh();
         // Before anything looks at memory that the program has given back.
         self.core.engine.agent.kept()?;
+        // Pass 0 did that, so it is in the write set.
+        self.core.take_stale();
         self.core.learn()?;
         Ok(self.changed())
     }
