@@ -2,6 +2,7 @@
 
 mod changed;
 mod closing;
+mod escapes;
 mod failure;
 mod faults;
 mod gone;

@@ -34,15 +34,22 @@ impl<A: Agent> Batch<A> {
 
     /// Puts back what the passes wrote outside of what pass 0 wrote, if anything.
     fn undo_escapes(&mut self) -> Result<(), AgentError> {
+        const ESCAPED: &str = "a pass wrote outside of what pass 0 wrote";
         let core = &mut self.core;
         let believed = core.belief == Belief::Shadow;
         let doubted = core.footprint.select(|tracked| !(believed && tracked.seen));
         if core.dirty && !doubted.pairs.is_empty() {
             let audits = core.belief == Belief::Audit;
-            let surprise = audits.then_some("a pass wrote outside of what pass 0 wrote");
-            core.make_alike(doubted, Towards::Memory, None, surprise)?;
+            core.make_alike(doubted, Towards::Memory, None, audits.then_some(ESCAPED))?;
         }
         core.answer_outputs()?;
+        if core.dirty && believed && core.divergence.is_some() {
+            // Some pass wrote something else, and what it wrote outside of the write set is not known.
+            let seen = core.footprint.select(|tracked| tracked.seen);
+            if !seen.pairs.is_empty() {
+                core.make_alike(seen, Towards::Memory, None, Some(ESCAPED))?;
+            }
+        }
         core.lap(|phases| &mut phases.verify);
         Ok(())
     }
