@@ -94,9 +94,11 @@ impl<A: Agent> Shadow<A> {
         let mut placed = Vec::new();
         for region in wanted {
             let base = region.region.range.base;
-            if self.entries.contains_key(&base) {
+            if self.entries.get(&base).is_some_and(|entry| entry.generation == region.generation) {
                 continue;
             }
+            // Another one's that was here and still counts as live: its backing may be smaller.
+            self.forget(base);
             match self.allocate(region.region.range.bytes, &mut free, placing) {
                 Ok(store) => {
                     let (generation, bytes) = (region.generation, region.region.range.bytes);
@@ -248,3 +250,6 @@ impl<A: Agent> Drop for Shadow<A> {
         self.release_all();
     }
 }
+
+#[cfg(test)]
+mod tests;
