@@ -1,7 +1,8 @@
 //! The end of the batch window that is open: who ends it, and what spoils it.
 
-use super::Engine;
 use super::open_batch::OpenBatch;
+use super::{Engine, Refusal};
+use crate::gate::Alone;
 use crate::lock::lock;
 use crate::window::Batch;
 use crate::{Agent, ClosingReason, Decline};
@@ -56,17 +57,38 @@ impl<A: Agent> Engine<A> {
             return;
         }
         let deadline = Instant::now() + self.process.settings.drain_deadline;
-        let Some(alone) = self.gate.close(deadline) else { return self.spoil_batch() };
+        match self.gate.close(deadline) {
+            Some(alone) => self.close_held(alone, reason),
+            // What comes now is not recorded.
+            None => self.spoil_batch(),
+        }
+    }
+
+    /// Closes the batch window that is open at the program's end. Where the agent cannot be had by then, its launches decline,
+    /// and nothing is touched that somebody may be using.
+    pub(super) fn close_last(&self, deadline: Instant) {
+        if self.open_batch_now() == OpenBatch::Nothing {
+            return;
+        }
+        if let Some(alone) = self.gate.close(deadline) {
+            return self.close_held(alone, ClosingReason::Exit);
+        }
+        let mut open = lock(&self.batch);
+        let Some(batch) = open.take() else { return };
+        // Without the gate; but everybody who asks for the window finds none.
+        self.open_batch.set(OpenBatch::Nothing);
+        drop(open);
+        batch.leave(Refusal::new(Decline::DrainTimeout, "at the program's end another call of it held the agent"));
+    }
+
+    /// Closes the batch window, if one is open.
+    fn close_held(&self, alone: Alone, reason: ClosingReason) {
         let Some(batch) = lock(&self.batch).take() else { return };
         self.open_batch.set(OpenBatch::Nothing);
         // Pass 0 is what the program launched since the window opened.
         match self.agent.drain(Instant::now() + self.process.settings.pass_deadline) {
             Ok(()) => batch.close(alone, reason),
-            Err(error) => {
-                let refusal = self.refuse(Decline::DrainTimeout, &error);
-                drop(alone);
-                batch.abandon(refusal);
-            }
+            Err(error) => batch.abandon(alone, self.refuse(Decline::DrainTimeout, &error)),
         }
     }
 

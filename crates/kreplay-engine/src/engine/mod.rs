@@ -173,13 +173,15 @@ impl<A: Agent> Engine<A> {
         freed
     }
 
-    /// The program ends: waits for open windows until `deadline`, hands over the readings that are still owed, and frees
-    /// shadow and staging. Launches that come later run as they are and are not recorded. Calling it again does nothing.
+    /// The program ends: waits for open windows until `deadline`, but at least as long as for a drain, hands over the readings
+    /// that are still owed, and frees shadow and staging. The launches of a batch window that cannot be had by then decline, and
+    /// what the program freed within it is not freed. Launches that come later run as they are and are not recorded. Calling
+    /// it again does nothing.
     pub fn finish(&self, deadline: Instant) {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.close_batch(ClosingReason::Exit);
+        self.close_last(deadline.max(Instant::now() + self.process.settings.drain_deadline));
         let alone = self.gate.close(deadline);
         if alone.is_some() && !self.unsettled.load(Ordering::SeqCst) {
             lock(&self.shadow).release_all();

@@ -16,7 +16,8 @@ pub(super) enum OpenBatch {
     InLine,
 }
 
-/// An [`OpenBatch`] that changes only while the gate is held alone, so a shared hold keeps it.
+/// An [`OpenBatch`] that changes only while the gate is held alone, so a shared hold keeps it; or, at the program's end,
+/// to nothing.
 #[derive(Debug)]
 pub(super) struct OpenBatchCell(AtomicU8);
 
@@ -41,7 +42,7 @@ impl OpenBatchCell {
 }
 
 impl<A: Agent> Engine<A> {
-    /// Which batch window is open. It changes only while the gate is held alone.
+    /// Which batch window is open. It changes only while the gate is held alone, and to nothing at the program's end.
     pub(super) fn open_batch_now(&self) -> OpenBatch {
         self.open_batch.get()
     }

@@ -2,6 +2,7 @@
 
 mod changed;
 mod closing;
+mod ending;
 mod escapes;
 mod failure;
 mod faults;

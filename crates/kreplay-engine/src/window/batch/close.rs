@@ -27,13 +27,21 @@ impl<A: Agent> Batch<A> {
         self.finish(reason, refusal);
     }
 
-    /// It cannot be replayed, and the agent cannot be had alone.
-    pub(crate) fn abandon(mut self, refusal: Refusal) {
+    /// It cannot be replayed, since the agent does not come to rest. The gate is held alone until nothing is left of it, so
+    /// that the next window does not open beside it.
+    pub(crate) fn abandon(mut self, alone: Alone, refusal: Refusal) {
+        self.core.alone = Some(alone);
         self.core.counting.abandon();
         self.finish(ClosingReason::Failed, Some(refusal));
     }
 
-    /// Lets go of the agent and tells what happened. Every exit ends here.
+    /// The program ends, and somebody has the agent: what happened is told, and nothing is touched.
+    pub(crate) fn leave(mut self, refusal: Refusal) {
+        let refusal = self.spoiled.take().unwrap_or(refusal);
+        self.tell(ClosingReason::Failed, Some(refusal), None);
+    }
+
+    /// Lets go of the agent and tells what happened. Every exit but [`Batch::leave`] ends here.
     fn finish(mut self, reason: ClosingReason, refusal: Option<Refusal>) {
         let readings = Readings::new(self.dispatches.iter().map(|dispatch| dispatch.id).collect());
         if refusal.is_none() {

@@ -1,0 +1,151 @@
+//! The end of a window that fails, and of one that is open at the program's end.
+
+use crate::setup::{batch, setup};
+use crate::support::{Scripted, Setup};
+use kreplay_engine::memory_agent::{Call, Fault};
+use kreplay_engine::{
+    ClosingReason, CounterInfo, Counters, CountersError, Decline, Deliver, Operation, Outcome, Plan, PlanError,
+    PlannedPass, Request, Settings,
+};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+/// Counters that take their time to abandon a window, and look whether another is opened meanwhile.
+struct Slow {
+    inner: Arc<Scripted>,
+    abandoning: Mutex<mpsc::Sender<()>>,
+    opened: (Mutex<mpsc::Sender<()>>, Mutex<mpsc::Receiver<()>>),
+}
+
+impl Counters for Slow {
+    fn list(&self) -> Vec<CounterInfo> {
+        self.inner.list()
+    }
+
+    fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
+        self.inner.plan(request)
+    }
+
+    fn open(&self, plan: &Plan, dispatches: u32) -> Result<(), CountersError> {
+        self.opened.0.lock().unwrap().send(()).unwrap();
+        self.inner.open(plan, dispatches)
+    }
+
+    fn begin(&self, pass: &PlannedPass) -> Result<(), CountersError> {
+        self.inner.begin(pass)
+    }
+
+    fn before(&self, index: u32) -> Result<(), CountersError> {
+        self.inner.before(index)
+    }
+
+    fn after(&self, index: u32) -> Result<(), CountersError> {
+        self.inner.after(index)
+    }
+
+    fn end(&self) -> Result<(), CountersError> {
+        self.inner.end()
+    }
+
+    fn collect(&self, deliver: Deliver) {
+        self.inner.collect(deliver);
+    }
+
+    fn abandon(&self) {
+        let opened = self.opened.1.lock().unwrap();
+        while opened.try_recv().is_ok() {}
+        self.abandoning.lock().unwrap().send(()).unwrap();
+        // Time for the other thread to show itself; a sound engine passes at any speed.
+        let overtaken = opened.recv_timeout(Duration::from_millis(200)).is_ok();
+        self.inner.abandon();
+        assert!(!overtaken, "another window was opened beside this one");
+    }
+
+    fn flush(&self) {
+        self.inner.flush();
+    }
+}
+
+#[test]
+fn no_window_opens_beside_one_that_is_given_up() {
+    let (sender, abandoning) = mpsc::channel();
+    let (opens, opened) = mpsc::channel();
+    let inner = Scripted::new();
+    let opened = (Mutex::new(opens), Mutex::new(opened));
+    let counters = Arc::new(Slow { inner: Arc::clone(&inner), abandoning: Mutex::new(sender), opened });
+    let request = Request { names: vec!["a".into(), "b".into()], ..Request::default() };
+    let setup = Setup::new(Settings { request, ..batch(1) }, Some(counters));
+    let before = setup.word();
+    setup.launch(1);
+    inner.take();
+    setup.agent.fail_every(Some((Call::Drain, Fault::Fails)));
+    std::thread::scope(|scope| {
+        let setup = &setup;
+        scope.spawn(move || {
+            abandoning.recv().unwrap();
+            setup.agent.fail_every(None);
+            setup.launch(1);
+        });
+        setup.engine.close_window();
+    });
+    setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    assert_eq!(setup.word(), before + 2);
+    assert_eq!(inner.take()[..2], ["abandon".to_owned(), "open 50".to_owned()]);
+    let outcomes: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+    assert!(matches!(outcomes[0], Outcome::Declined { reason: Decline::DrainTimeout, .. }), "{outcomes:?}");
+    assert_eq!(outcomes[1], Outcome::Replayed);
+}
+
+/// A copy to the host may wait behind a long kernel for longer than the program's end does.
+#[test]
+fn a_window_that_cannot_be_closed_at_the_end_is_told_of() {
+    let setup = setup(Settings { drain_deadline: Duration::from_millis(50), ..batch(3) }, None);
+    let before = setup.word();
+    setup.launch(1);
+    let submitted = setup.agent.submissions();
+    std::thread::scope(|scope| {
+        let (holds, held) = mpsc::channel();
+        let (ends, end) = mpsc::channel::<()>();
+        let engine = &setup.engine;
+        scope.spawn(move || {
+            let guard = engine.memory_operation(Operation::Reads);
+            holds.send(()).unwrap();
+            let _ = end.recv();
+            drop(guard);
+            // It is over: what comes is neither recorded nor kept waiting.
+            drop(engine.memory_operation(Operation::Other));
+        });
+        held.recv().unwrap();
+        setup.engine.finish(Instant::now());
+        drop(ends);
+    });
+    assert_eq!(setup.word(), before + 1);
+    assert_eq!(setup.agent.submissions(), submitted, "nothing was replayed");
+    assert_eq!(setup.closings(), [(1, 0, ClosingReason::Failed)]);
+    let outcomes: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+    assert!(matches!(outcomes[..], [Outcome::Declined { reason: Decline::DrainTimeout, .. }]), "{outcomes:?}");
+}
+
+#[test]
+fn the_end_waits_for_its_deadline_before_it_leaves_a_window() {
+    let setup = setup(Settings { drain_deadline: Duration::ZERO, ..batch(3) }, None);
+    let before = setup.word();
+    setup.launch(1);
+    std::thread::scope(|scope| {
+        let (holds, held) = mpsc::channel();
+        let engine = &setup.engine;
+        scope.spawn(move || {
+            let guard = engine.memory_operation(Operation::Reads);
+            holds.send(()).unwrap();
+            // Longer than a drain may take.
+            std::thread::sleep(Duration::from_millis(30));
+            drop(guard);
+        });
+        held.recv().unwrap();
+        setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    });
+    assert_eq!(setup.word(), before + 1);
+    assert_eq!(setup.closings(), [(1, 0, ClosingReason::Exit)]);
+    assert_eq!(setup.log.last_dispatch().outcome, Outcome::Replayed);
+    assert_eq!((setup.agent.usage().device, setup.agent.usage().host), (0, 0));
+}
