@@ -26,6 +26,11 @@ impl MemoryAgent {
         self.state().machine.orders.at(number, fault);
     }
 
+    /// Orders one more, for the call of this number counted as the first's.
+    pub fn fail_also_at(&self, number: u64, fault: Fault) {
+        self.state().machine.orders.also_at(number, fault);
+    }
+
     /// Orders a fault for every call of a kind, or ends that.
     pub fn fail_every(&self, order: Option<(Call, Fault)>) {
         self.state().machine.orders.every(order);

@@ -1,6 +1,7 @@
 //! Faults to order.
 
 use crate::{AgentError, Tier};
+use std::collections::BTreeMap;
 
 /// A fallible call of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +64,7 @@ pub enum Fault {
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     calls: u64,
-    order: Option<(u64, Fault)>,
+    ordered: BTreeMap<u64, Fault>,
     every: Option<(Call, Fault)>,
     pub(super) lost: bool,
     /// Errors that the next wait tells.
@@ -80,9 +81,12 @@ pub(super) enum Verdict {
 
 impl Orders {
     pub(super) fn at(&mut self, number: u64, fault: Fault) {
-        self.order = Some((number, fault));
-        self.calls = 0;
-        self.log.clear();
+        self.restart();
+        self.ordered.insert(number, fault);
+    }
+
+    pub(super) fn also_at(&mut self, number: u64, fault: Fault) {
+        self.ordered.insert(number, fault);
     }
 
     pub(super) fn every(&mut self, order: Option<(Call, Fault)>) {
@@ -94,7 +98,7 @@ impl Orders {
     }
 
     pub(super) fn restart(&mut self) {
-        self.order = None;
+        self.ordered.clear();
         self.calls = 0;
         self.log.clear();
     }
@@ -107,7 +111,7 @@ impl Orders {
         if self.lost {
             return Verdict::Fails(lost());
         }
-        let ordered = self.order.filter(|(at, _)| *at == number).map(|(_, fault)| fault);
+        let ordered = self.ordered.get(&number).copied();
         let Some(fault) = ordered.or(self.every.filter(|(which, _)| *which == call).map(|(_, fault)| fault)) else {
             return Verdict::Runs;
         };

@@ -24,25 +24,18 @@ impl<A: Agent> Open<A> {
         // What was queued may still be running, and memory cannot be put back under it.
         match self.settle_all() {
             Ok(()) => {}
-            Err(AgentError::Deadline { .. }) => return self.abandon_running(),
+            Err(AgentError::Deadline { .. }) => return self.leave_running(),
             Err(error) => return self.lose(&error),
         }
         if self.dirty {
             match self.put_back() {
                 // The program's own launch follows, and nobody looks at what it writes: the shadow falls behind.
                 Ok(()) => self.dirty = false,
-                Err(AgentError::Deadline { .. }) => self.abandon_running(),
+                Err(AgentError::Deadline { .. }) => self.leave_running(),
                 Err(error) => self.lose(&error),
             }
         }
         self.lap(|phases| &mut phases.restore);
-    }
-
-    /// Work of ours does not end. Nothing more is touched until it has.
-    fn abandon_running(&mut self) {
-        self.stuck = true;
-        self.engine.unsettled.store(true, Ordering::Relaxed);
-        self.notes.push("a pass did not end and may run beside the program's own launch; memory is not sure".into());
     }
 
     /// Memory could not be put back: the agent is not to be relied on.

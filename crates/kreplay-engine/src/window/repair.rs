@@ -97,22 +97,28 @@ impl<A: Agent> Core<A> {
         agent.settle(self.deadline())
     }
 
-    /// After a failure: waits until nothing of ours runs, and remembers when that cannot be had.
-    pub(super) fn leave_settled(&mut self) {
+    /// After a failure: waits until nothing of ours runs, and remembers when that cannot be had. Returns what the agent said
+    /// where it is not to be relied on.
+    pub(super) fn leave_settled(&mut self) -> Option<AgentError> {
         match self.settle_all() {
-            Ok(()) => {}
+            Ok(()) => None,
             Err(AgentError::Deadline { .. }) => {
-                self.stuck = true;
-                self.engine.unsettled.store(true, Ordering::Relaxed);
-                self.notes.push(
-                    "a pass did not end and may run beside the program's own launches; memory is not sure".into(),
-                );
+                self.leave_running();
+                None
             }
-            Err(_) => {
+            Err(error) => {
                 self.stuck = true;
                 self.engine.lost.store(true, Ordering::Relaxed);
+                Some(error)
             }
         }
+    }
+
+    /// Work of ours does not end. Nothing more is touched until it has.
+    pub(super) fn leave_running(&mut self) {
+        self.stuck = true;
+        self.engine.unsettled.store(true, Ordering::Relaxed);
+        self.notes.push("a pass did not end and may run beside the program's own launches; memory is not sure".into());
     }
 
     /// Waits until nothing of ours runs. The first error may be of work that failed before; a second one means that

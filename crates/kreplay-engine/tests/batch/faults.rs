@@ -1,12 +1,13 @@
-//! One fault at each call of a window.
+//! One fault at each call of a window, and two.
 
 use crate::setup::batch;
 use kreplay_engine::conformance::{Kernel, MemoryRig, Rig, World};
 use kreplay_engine::memory_agent::{Fault, MemoryAgent};
 use kreplay_engine::{Chunk, Decline, Outcome, Range, Settings, ShadowMode, VerifyMode};
+use std::collections::BTreeSet;
 
-/// A window of launches and operations with a fault at call `number` counted from its opening.
-fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>) {
+/// A window of launches and operations with faults at calls counted from its opening, in order. Whether the last was reached.
+fn faulty(settings: &Settings, faults: &[(u64, Fault)]) -> (bool, Vec<Outcome>) {
     let rig = MemoryRig::of(MemoryAgent::builder(0).build());
     let agent = rig.agent();
     let mut world = World::new(&rig, settings.clone());
@@ -18,7 +19,8 @@ fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>
     world.launch(&Kernel::Add { at: b, value: 1 });
     world.close_window();
     world.log.take_dispatches();
-    agent.fail_at(number, fault);
+    agent.restart_count();
+    faults.iter().for_each(|(number, fault)| agent.fail_also_at(*number, *fault));
     world.launch(&Kernel::Add { at: a, value: 3 });
     world.operate(&Kernel::Fill { to: Range::new(b.base, 64), value: 9 });
     let c = world.allocate(300);
@@ -31,16 +33,20 @@ fn faulty(settings: &Settings, number: u64, fault: Fault) -> (bool, Vec<Outcome>
     world.launch(&Kernel::Add { at: across, value: 2 });
     world.close_window();
     let calls = agent.calls();
-    let reached = calls.len() as u64 > number;
+    let reached = faults.iter().all(|(number, _)| calls.len() as u64 > *number);
     agent.restart_count();
     let outcomes: Vec<Outcome> = world.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
     assert_eq!(outcomes.len(), 5);
-    if !(reached && fault == Fault::Lost) {
-        world.check(&format!("{fault:?} at call {number} of {calls:?} with {settings:?}: {outcomes:?}"));
+    // What memory holds is not known then, and that is told.
+    let lost = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Declined { reason: Decline::AgentLost, .. }));
+    assert!(!lost || faults.len() > 2 || faults[0].1 == Fault::Lost, "{faults:?}: {outcomes:?}");
+    let gone = reached && faults.iter().any(|(_, fault)| *fault == Fault::Lost);
+    if !(lost || gone) {
+        world.check(&format!("{faults:?} of {calls:?} with {settings:?}: {outcomes:?}"));
         world.launch(&Kernel::Add { at: b, value: 1 });
         world.launch(&Kernel::Add { at: across, value: 1 });
         world.close_window();
-        world.check(&format!("the window after {fault:?} at call {number} with {settings:?}"));
+        world.check(&format!("the window after {faults:?} with {settings:?}"));
     }
     (reached, outcomes)
 }
@@ -55,7 +61,7 @@ fn whatever_call_fails_in_a_batch_window_memory_is_what_one_run_leaves() {
                 let settings = Settings { verify, shadow, device_reserve, chunk, ..batch(3) };
                 for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
                     for number in 0.. {
-                        let (reached, outcomes) = faulty(&settings, number, fault);
+                        let (reached, outcomes) = faulty(&settings, &[(number, fault)]);
                         if !reached {
                             assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Replayed), "{outcomes:?}");
                             break;
@@ -67,6 +73,49 @@ fn whatever_call_fails_in_a_batch_window_memory_is_what_one_run_leaves() {
         }
     }
     assert!(runs > 500, "only {runs} faults");
+}
+
+/// While memory is put back after a failure, something fails again: at once, or as the device comes to it.
+#[test]
+fn whatever_fails_after_a_failure_in_a_batch_window_memory_is_what_one_run_leaves() {
+    let mut pairs = 0;
+    for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
+        let settings = Settings { shadow, verify: VerifyMode::Off, chunk: Chunk::new(256).unwrap(), ..batch(2) };
+        for faults in [[Fault::Fails, Fault::FailsLater], [Fault::FailsLater; 2], [Fault::FailsLater, Fault::Fails]] {
+            let mut first = 0;
+            while faulty(&settings, &[(first, faults[0])]).0 {
+                let both = |second| [(first, faults[0]), (second, faults[1])];
+                pairs += (first + 1..).take_while(|second| faulty(&settings, &both(*second)).0).count();
+                first += 1;
+            }
+        }
+    }
+    assert!(pairs > 500, "only {pairs} pairs of faults");
+}
+
+/// Where it fails again and again memory may not be what one run leaves, but then that is told.
+#[test]
+fn an_agent_on_which_nothing_can_be_put_back_is_told_of_as_lost() {
+    let mut outcomes = BTreeSet::new();
+    let settings = Settings { chunk: Chunk::new(256).unwrap(), ..batch(2) };
+    for fault in [Fault::Fails, Fault::FailsLater] {
+        for in_a_row in [3, 4, 6] {
+            for first in 0.. {
+                let faults: Vec<_> = (first..first + in_a_row).map(|number| (number, fault)).collect();
+                let (reached, found) = faulty(&settings, &faults);
+                if !reached && first > 60 {
+                    break;
+                }
+                outcomes.extend(found.into_iter().map(|outcome| match outcome {
+                    Outcome::Declined { reason, .. } => reason.name(),
+                    _ => "replayed",
+                }));
+            }
+        }
+    }
+    for seen in ["replayed", "pass_failed", "agent_lost"] {
+        assert!(outcomes.contains(seen), "{seen} was never seen in {outcomes:?}");
+    }
 }
 
 #[test]

@@ -68,32 +68,45 @@ impl<A: Agent> Batch<A> {
             post.leak();
             return refusal;
         }
-        self.core.leave_settled();
+        let lost = |error| Refusal::new(Decline::AgentLost, format!("memory could not be put back: {error}"));
+        let unsettled = self.core.leave_settled();
         if self.core.stuck {
             post.leak();
-            return refusal;
+            return unsettled.map_or(refusal, lost);
         }
-        let put_back = self.core.put_back().and_then(|()| {
-            let back = post.back();
-            if !back.is_empty() {
-                engine.agent.copy(&back).or_else(|_| engine.agent.copy(&back))?;
-            }
-            self.core.settle_all()
-        });
+        let put_back = self.core.put_back().and_then(|()| self.put_post_back(&post));
         match put_back {
             Ok(()) => post.free(&engine),
             Err(error) => {
-                self.core.stuck = true;
                 post.leak();
                 if matches!(error, AgentError::Deadline { .. }) {
-                    engine.unsettled.store(true, Ordering::Relaxed);
+                    self.core.leave_running();
                 } else {
+                    self.core.stuck = true;
                     engine.lost.store(true, Ordering::Relaxed);
-                    refusal = Refusal::new(Decline::AgentLost, format!("memory could not be put back: {error}"));
+                    refusal = lost(error);
                 }
             }
         }
         self.core.lap(|phases| &mut phases.restore);
         refusal
+    }
+
+    /// Copies the image of what pass 0 left back and waits, twice where the first time fails.
+    fn put_post_back(&self, post: &Post) -> Result<(), AgentError> {
+        let back = post.back();
+        if back.is_empty() {
+            return Ok(());
+        }
+        let agent = self.core.agent();
+        // A copy may also fail as the device comes to it: then the wait says so, and no other wait does.
+        let copy = || agent.copy(&back).and_then(|()| agent.settle(self.core.deadline()));
+        match copy() {
+            Err(AgentError::Failed { .. } | AgentError::Unsupported(_) | AgentError::Exhausted { .. }) => {
+                self.core.settle_all()?;
+                copy()
+            }
+            done => done,
+        }
     }
 }
