@@ -160,6 +160,45 @@ fn a_kernel_that_is_too_slow_is_put_back_and_not_replayed_again() {
     }
 }
 
+/// The copy into the snapshot ends after the window was given up, and what it copied is something else by then.
+#[test]
+fn a_snapshot_that_came_late_is_not_known() {
+    let window = |faults: &[u64]| {
+        let rig = MemoryRig::of(MemoryAgent::builder(0).build());
+        let agent = rig.agent();
+        // The snapshot lies on the host, where its hashes are kept.
+        let chunk = Chunk::new(256).unwrap();
+        let settings = Settings { uncounted_passes: 3, device_reserve: u64::MAX, chunk, ..Settings::default() };
+        let mut world = World::new(&rig, settings);
+        let a = world.allocate(1024);
+        // The other one adds 1, and is not refused with the first.
+        let kernel = Kernel::Add { at: a, value: 3 };
+        let other = Kernel::Escape { counter: world.hidden(), pass: u32::MAX, at: a, to: a.base };
+        world.launch(&kernel);
+        world.write(a, &[0; 1024]);
+        agent.restart_count();
+        faults.iter().for_each(|number| agent.fail_also_at(*number, Fault::Denied));
+        world.launch(&kernel);
+        world.check("nothing of it has run");
+        let calls = agent.calls();
+        if !faults.is_empty() {
+            agent.restart_count();
+            // Now the copy ends, and then there is no window.
+            agent.fail_every(Some((Call::Drain, Fault::Denied)));
+            assert!(world.launch(&other).is_none());
+            agent.fail_every(None);
+            world.write(a, &[0; 1024]);
+            world.launch(&other).expect("a window");
+            assert_eq!(world.record().outcome, Outcome::Replayed);
+            world.check("the next window");
+        }
+        calls
+    };
+    // The wait for the snapshot, and the one after that failed.
+    let wait = window(&[]).iter().position(|call| *call == Call::Settle).expect("it waits") as u64;
+    window(&[wait, wait + 1]);
+}
+
 #[test]
 fn invariant_6_no_window_outlives_its_deadline_and_no_deadline_kills() {
     let rig = MemoryRig::of(MemoryAgent::builder(0).build());

@@ -173,7 +173,7 @@ impl<A: Agent> Shadow<A> {
         }
     }
 
-    /// All of memory may have been written: what no window looks at now is not known any more.
+    /// All of memory may have been written, or entries: what no window looks at now is not known any more.
     pub(crate) fn distrust(&mut self) {
         for entry in self.entries.values_mut() {
             entry.known = false;

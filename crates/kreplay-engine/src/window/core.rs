@@ -182,7 +182,10 @@ impl<A: Agent> Core<A> {
         self.bytes.host_high_water = engine.process.staging.high_water(engine.description.id);
         let mut shadow = lock(&engine.shadow);
         self.bytes.device_held = shadow.device_held();
-        if !self.stuck {
+        if self.stuck {
+            // What was queued may still change entries, whatever their hashes say by now.
+            shadow.distrust();
+        } else {
             let observed = self.method == Method::Observed;
             shadow.window_ended(&self.footprint, self.in_step && observed, observed);
         }
