@@ -67,8 +67,7 @@ impl<A: Agent> Engine<A> {
     /// The guard of a graph launch that no window holds.
     fn graph_outside(&self) -> RunGuard<A> {
         // A window that counts in line could not tell the graph's kernels from its own.
-        self.close_batch(ClosingReason::Launch);
-        self.unseen(self.outside(ClosingReason::Launch))
+        self.unseen(self.apart(ClosingReason::Launch))
     }
 
     fn record_graph(

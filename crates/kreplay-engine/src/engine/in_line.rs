@@ -27,6 +27,17 @@ impl<A: Agent> Engine<A> {
     /// `reason` first, and another that a launch of another thread has opened meanwhile, too; one of a single pass goes
     /// on, and this stays out of its fences. What a thread does within a hold of its own belongs to that.
     pub(super) fn outside(&self, reason: ClosingReason) -> RunGuard<A> {
+        self.without(false, reason)
+    }
+
+    /// As [`Engine::outside`], of something that a window of a single pass could not tell from its own: that one is closed, too.
+    pub(super) fn apart(&self, reason: ClosingReason) -> RunGuard<A> {
+        self.without(true, reason)
+    }
+
+    /// The guard of something that no window records, and that is `apart` from those of a single pass or stays out of their
+    /// fences.
+    fn without(&self, apart: bool, reason: ClosingReason) -> RunGuard<A> {
         if self.gate.entered() {
             return RunGuard::new(self.gate.share());
         }
@@ -35,15 +46,19 @@ impl<A: Agent> Engine<A> {
             let hold = self.gate.share();
             match self.open_batch_now() {
                 OpenBatch::Nothing => return RunGuard::new(hold),
-                OpenBatch::InLine => return self.beside(hold),
-                OpenBatch::Recording if Instant::now() >= deadline => {
+                OpenBatch::InLine if !apart => return self.beside(hold),
+                OpenBatch::Recording | OpenBatch::InLine if Instant::now() >= deadline => {
                     self.spoil_batch();
                     return RunGuard::new(hold);
                 }
-                OpenBatch::Recording => {}
+                OpenBatch::Recording | OpenBatch::InLine => {}
             }
             drop(hold);
-            self.close_recording(reason);
+            if apart {
+                self.close_batch(reason);
+            } else {
+                self.close_recording(reason);
+            }
         }
     }
 

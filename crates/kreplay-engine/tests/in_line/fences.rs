@@ -1,8 +1,10 @@
 //! Nothing of other threads falls between the fences of a dispatch.
 
-use crate::setup::{counted, setup_with};
+use crate::setup::{Mixed, counted, setup_with};
 use crate::support::{InLine, Odd, add, info, launch};
-use kreplay_engine::{ByPlan, Decision, Operation, Outcome, Settings, WindowMode};
+use kreplay_engine::{
+    ByPlan, ClosingReason, Decision, EveryKernel, GraphNode, Operation, Outcome, Settings, WindowMode,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -99,4 +101,24 @@ fn what_another_thread_submits_waits_for_the_end_of_a_fence() {
             setup.finish();
         }
     }
+}
+
+/// A window of a single pass that opens just as another ends, as another thread's may, is closed as well.
+#[test]
+fn no_window_of_a_single_pass_is_open_beside_a_graph() {
+    let settings = Settings { window: WindowMode::Batch, ..counted(&["a", "b"]) };
+    let setup = Arc::new(setup_with(settings, InLine::default(), Arc::new(EveryKernel), Arc::new(Mixed)));
+    let before = setup.word();
+    let work = add(setup.region, 1);
+    let Decision::Recorded(guard) = setup.engine.dispatch(&info(101), || Ok(work.clone())) else { panic!("recorded") };
+    setup.agent.program_launch(0, &work);
+    drop(guard);
+    let next = Arc::clone(&setup);
+    assert!(setup.engine.hold_free(Box::new(move || next.launch(&info(1)))).is_ok(), "a window records");
+    let guard = setup.engine.dispatch_graph(vec![GraphNode::Unrecordable("host function")]);
+    assert_eq!(setup.closings(), [(1, 0, ClosingReason::Launch); 2]);
+    drop(guard);
+    assert_eq!(setup.word(), before + 2);
+    let outcomes: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Replayed, Outcome::Counted]);
 }
