@@ -51,17 +51,23 @@ impl<A: Agent> Engine<A> {
         }
     }
 
-    /// Closes the batch window, if one is open and this thread can have the agent alone.
-    pub(super) fn close_batch(&self, reason: ClosingReason) {
-        if self.open_batch_now() == OpenBatch::Nothing || self.gate.entered() {
-            return;
+    /// Closes the batch window, if one is open and this thread can have the agent alone. Returns whether that was to be had.
+    pub(super) fn close_batch(&self, reason: ClosingReason) -> bool {
+        if self.open_batch_now() == OpenBatch::Nothing {
+            return true;
+        }
+        if self.gate.entered() {
+            return false;
         }
         let deadline = Instant::now() + self.process.settings.drain_deadline;
-        match self.gate.close(deadline) {
+        let alone = self.gate.close(deadline);
+        let had = alone.is_some();
+        match alone {
             Some(alone) => self.close_held(alone, reason),
             // What comes now is not recorded.
             None => self.spoil_batch(),
         }
+        had
     }
 
     /// Closes the batch window that is open at the program's end. Where the agent cannot be had by then, its launches decline,

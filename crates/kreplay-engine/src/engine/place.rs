@@ -43,7 +43,9 @@ impl<A: Agent> Engine<A> {
             }
             drop((turn, hold));
             if let Some(reason) = closing {
-                self.close_batch(reason);
+                if !self.close_batch(reason) {
+                    return Err(Refusal::new(Decline::DrainTimeout, "another operation holds the agent"));
+                }
             } else if let Some(alone) = self.open_batch(wanted, info)? {
                 // The first entry goes in before anybody can fill or close the window.
                 let hold = alone.downgrade();

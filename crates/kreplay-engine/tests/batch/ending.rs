@@ -1,11 +1,11 @@
 //! The end of a window that fails, and of one that is open at the program's end.
 
 use crate::setup::{batch, setup};
-use crate::support::{Scripted, Setup};
+use crate::support::{Scripted, Setup, limits};
 use kreplay_engine::memory_agent::{Call, Fault};
 use kreplay_engine::{
-    ClosingReason, CounterInfo, Counters, CountersError, Decline, Deliver, Operation, Outcome, Plan, PlanError,
-    PlannedPass, Request, Settings,
+    BatchLimits, ClosingReason, CounterInfo, Counters, CountersError, Decline, Deliver, Operation, Outcome, Plan,
+    PlanError, PlannedPass, Request, Settings,
 };
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -94,6 +94,37 @@ fn no_window_opens_beside_one_that_is_given_up() {
     let outcomes: Vec<_> = setup.log.take_dispatches().into_iter().map(|record| record.outcome).collect();
     assert!(matches!(outcomes[0], Outcome::Declined { reason: Decline::DrainTimeout, .. }), "{outcomes:?}");
     assert_eq!(outcomes[1], Outcome::Replayed);
+}
+
+/// It waits as long as for any drain, once, and then runs as it is.
+#[test]
+fn a_launch_whose_window_is_full_does_not_wait_for_ever_for_the_agent() {
+    let limits = BatchLimits { dispatches: 1, ..limits() };
+    let setup = setup(Settings { drain_deadline: Duration::from_millis(400), batch: limits, ..batch(3) }, None);
+    let before = setup.word();
+    setup.launch(1);
+    std::thread::scope(|scope| {
+        let (holds, held) = mpsc::channel();
+        let (ends, end) = mpsc::channel::<()>();
+        let engine = &setup.engine;
+        scope.spawn(move || {
+            let guard = engine.memory_operation(Operation::Reads);
+            holds.send(()).unwrap();
+            // It ends once the launch was made, as a copy behind a kernel that waits for that launch.
+            let _ = end.recv();
+            drop(guard);
+        });
+        held.recv().unwrap();
+        setup.launch(3);
+        drop(ends);
+    });
+    setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    assert_eq!(setup.word(), before + 2);
+    let records = setup.log.take_dispatches();
+    let declined = |key| records.iter().find(|record| record.kernel.key == key).map(|record| record.outcome.clone());
+    assert!(matches!(declined(3), Some(Outcome::Declined { reason: Decline::DrainTimeout, .. })), "{records:?}");
+    // Something ran within it that it has not recorded.
+    assert!(matches!(declined(1), Some(Outcome::Declined { reason: Decline::PassFailed, .. })), "{records:?}");
 }
 
 /// A copy to the host may wait behind a long kernel for longer than the program's end does.
