@@ -6,8 +6,14 @@ use kreplay_engine::memory_agent::{Fault, MemoryAgent};
 use kreplay_engine::{Chunk, Decline, Outcome, Range, Settings, ShadowMode, VerifyMode};
 use std::collections::BTreeSet;
 
+const FAULTS: [Fault; 4] = [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost];
+
+/// Windows of a trusted shadow before the last that is audited.
+const BELIEVED: u32 = 7;
+
 /// A window of launches and operations with faults at calls counted from its opening, in order. Whether the last was reached.
-fn faulty(settings: &Settings, faults: &[(u64, Fault)]) -> (bool, Vec<Outcome>) {
+/// Before it are so many windows, and one.
+fn faulty(settings: &Settings, before: u32, faults: &[(u64, Fault)]) -> (bool, Vec<Outcome>) {
     let rig = MemoryRig::of(MemoryAgent::builder(0).build());
     let agent = rig.agent();
     let mut world = World::new(&rig, settings.clone());
@@ -15,6 +21,10 @@ fn faulty(settings: &Settings, faults: &[(u64, Fault)]) -> (bool, Vec<Outcome>) 
     let pool = world.pool(1200);
     let (first, across) = (Range::new(pool.base, 600), Range::new(pool.base + 300, 800));
     world.allocate_within(first);
+    for _ in 0..before {
+        world.launch(&Kernel::Add { at: b, value: 1 });
+        world.close_window();
+    }
     world.launch(&Kernel::Fill { to: first, value: 4 });
     world.launch(&Kernel::Add { at: b, value: 1 });
     world.close_window();
@@ -59,9 +69,11 @@ fn whatever_call_fails_in_a_batch_window_memory_is_what_one_run_leaves() {
             for device_reserve in [0, u64::MAX] {
                 let chunk = Chunk::new(256).unwrap();
                 let settings = Settings { verify, shadow, device_reserve, chunk, ..batch(3) };
-                for fault in [Fault::Fails, Fault::FailsLater, Fault::Denied, Fault::Lost] {
+                // While a trusted shadow is audited, and when it is believed.
+                let before: &[u32] = if shadow == ShadowMode::Trusted { &[0, BELIEVED] } else { &[0] };
+                for (before, fault) in before.iter().flat_map(|before| FAULTS.map(|fault| (*before, fault))) {
                     for number in 0.. {
-                        let (reached, outcomes) = faulty(&settings, &[(number, fault)]);
+                        let (reached, outcomes) = faulty(&settings, before, &[(number, fault)]);
                         if !reached {
                             assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Replayed), "{outcomes:?}");
                             break;
@@ -81,11 +93,12 @@ fn whatever_fails_after_a_failure_in_a_batch_window_memory_is_what_one_run_leave
     let mut pairs = 0;
     for shadow in [ShadowMode::Safe, ShadowMode::Trusted] {
         let settings = Settings { shadow, verify: VerifyMode::Off, chunk: Chunk::new(256).unwrap(), ..batch(2) };
+        let before = if shadow == ShadowMode::Trusted { BELIEVED } else { 0 };
         for faults in [[Fault::Fails, Fault::FailsLater], [Fault::FailsLater; 2], [Fault::FailsLater, Fault::Fails]] {
             let mut first = 0;
-            while faulty(&settings, &[(first, faults[0])]).0 {
+            while faulty(&settings, before, &[(first, faults[0])]).0 {
                 let both = |second| [(first, faults[0]), (second, faults[1])];
-                pairs += (first + 1..).take_while(|second| faulty(&settings, &both(*second)).0).count();
+                pairs += (first + 1..).take_while(|second| faulty(&settings, before, &both(*second)).0).count();
                 first += 1;
             }
         }
@@ -102,7 +115,7 @@ fn an_agent_on_which_nothing_can_be_put_back_is_told_of_as_lost() {
         for in_a_row in [3, 4, 6] {
             for first in 0.. {
                 let faults: Vec<_> = (first..first + in_a_row).map(|number| (number, fault)).collect();
-                let (reached, found) = faulty(&settings, &faults);
+                let (reached, found) = faulty(&settings, 0, &faults);
                 if !reached && first > 60 {
                     break;
                 }
