@@ -60,7 +60,8 @@ pub struct BatchLimits {
     pub dispatches: u32,
     /// Most entries in all: dispatches that are not selected and memory operations are recorded too.
     pub entries: u32,
-    /// Most bytes that recorded work holds, as far as the agent tells ([`crate::Agent::work_bytes`]).
+    /// Most bytes that recorded work holds, as far as the agent tells ([`crate::Agent::work_bytes`]). A memory operation that
+    /// would hold more than is left closes the window before its source is saved.
     pub bytes: u64,
     /// Longest time that a window records.
     pub time: Duration,

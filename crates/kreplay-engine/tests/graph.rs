@@ -71,7 +71,7 @@ impl Setup {
                 }
                 Node::Set => {
                     let work = self.work(node);
-                    GraphNode::Operation { kind: "memset", record: Box::new(move || Some(work)) }
+                    GraphNode::Operation { kind: "memset", bytes: 0, record: Box::new(move || Some(work)) }
                 }
                 Node::Impossible => GraphNode::Unrecordable("host function"),
             })
@@ -91,6 +91,31 @@ impl Setup {
     fn outcomes(&self) -> Vec<(u64, Outcome)> {
         self.log.take_dispatches().into_iter().map(|record| (record.kernel.key, record.outcome)).collect()
     }
+}
+
+/// Copies from the host are kept as long as a window has room for them, and one graph's are known before they are made.
+#[test]
+fn what_a_graph_copies_from_the_host_is_limited_like_all_that_a_window_keeps() {
+    let limits = BatchLimits { bytes: 100, ..limits() };
+    let setup = setup(Settings { batch: limits, ..batch(2) }, None);
+    let graph = |bytes: [u64; 2], refused: bool| {
+        let member = Member { info: info(1), operation: false, record: Box::new(|| Ok(add(setup.region, 0))) };
+        let copies = bytes.map(|bytes| {
+            let record = Box::new(move || (!refused).then(|| add(setup.region, 0)).or_else(|| panic!("it is copied")));
+            GraphNode::Operation { kind: "copy", bytes, record }
+        });
+        drop(setup.engine.dispatch_graph([GraphNode::Kernel(member)].into_iter().chain(copies).collect()));
+    };
+    graph([30, 30], false);
+    assert_eq!(setup.closings(), []);
+    // Its own bytes fit, beside those of the first they do not.
+    graph([30, 30], false);
+    assert_eq!(setup.closings(), [(1, 2, ClosingReason::Bytes)]);
+    graph([60, 60], true);
+    setup.finish();
+    let refused = "it copies 120 bytes from the host, and a window keeps 100";
+    // The second window ends before the third graph, which has declined by then.
+    assert_eq!(setup.outcomes(), [(1, Outcome::Replayed), (1, declined(refused)), (1, Outcome::Replayed)]);
 }
 
 fn declined(detail: &str) -> Outcome {
@@ -209,7 +234,7 @@ fn what_cannot_be_recorded_says_which_node() {
     assert_eq!(detail(settings(2), &[kernel(1)]), Some(off));
     // A memory operation that turns out not to be one that can be done again, and a kernel that cannot be described.
     let setup = setup(batch(2), None);
-    let bad = GraphNode::Operation { kind: "copy", record: Box::new(|| None) };
+    let bad = GraphNode::Operation { kind: "copy", bytes: 0, record: Box::new(|| None) };
     let good = |key| {
         GraphNode::Kernel(Member { info: info(key), operation: false, record: Box::new(|| Ok(Work::new(|_| {}))) })
     };

@@ -2,7 +2,7 @@
 
 use super::{CudaAgent, locked};
 use crate::tables::{CudaError, Progress, Stream};
-use kreplay_engine::{AgentError, Range};
+use kreplay_engine::{AgentError, Range, Tier};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,10 +45,13 @@ impl CudaAgent {
     /// What memory of the program holds that nothing writes now.
     ///
     /// # Errors
-    /// [`AgentError::Deadline`], or the driver's.
-    pub(crate) fn read(&self, range: Range, deadline: Instant) -> Result<Arc<[u8]>, AgentError> {
+    /// [`AgentError::Exhausted`] where the host has no room for it, [`AgentError::Deadline`], or the driver's.
+    pub(crate) fn read(&self, range: Range, deadline: Instant) -> Result<Arc<Vec<u8>>, AgentError> {
         let _entered = self.enter()?;
-        let mut content = vec![0; range.bytes as usize];
+        let mut content = Vec::new();
+        let exhausted = |_| AgentError::Exhausted { tier: Tier::Host, bytes: range.bytes };
+        content.try_reserve_exact(range.bytes as usize).map_err(exhausted)?;
+        content.resize(range.bytes as usize, 0);
         let to = content.as_mut_ptr() as u64;
         self.driver().copy(to, range.base, range.bytes, self.stream()).map_err(|error| self.error(error))?;
         if let Err(error) = self.poll(deadline, "a copy", || self.driver().stream_progress(self.stream())) {
@@ -56,7 +59,7 @@ impl CudaAgent {
             std::mem::forget(content);
             return Err(error);
         }
-        Ok(content.into())
+        Ok(Arc::new(content))
     }
 
     /// Asks again and again: without pause first, since most waits are short, then every 20 µs.

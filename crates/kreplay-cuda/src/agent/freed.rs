@@ -4,13 +4,16 @@
 
 use super::{CudaAgent, CudaWork, locked};
 use crate::kernels::Table;
-use kreplay_engine::AgentError;
+use kreplay_engine::{AgentError, Tier};
 
 /// Bytes that a memset is made of.
 const PATTERN: u64 = 256 << 10;
 
 /// Most bytes that are brought to the device for one operation.
 const MOST_STAGED: u64 = 64 << 20;
+
+/// What is brought to the device lies at multiples of this, so that it is copied in large units.
+const ALIGNMENT: u64 = 256;
 
 /// Bytes of one entry of a table.
 const ENTRY: u64 = 48;
@@ -56,13 +59,26 @@ impl Job {
         }
     }
 
-    /// Keeps bytes, aligned so that they are copied in large units.
+    /// Keeps bytes, aligned.
     fn stage(&mut self, bytes: &[u8]) -> u64 {
-        self.staged.resize(self.staged.len().next_multiple_of(256), 0);
+        self.staged.resize(self.staged.len().next_multiple_of(ALIGNMENT as usize), 0);
         let at = self.staged.len() as u64;
         self.staged.extend_from_slice(bytes);
         at
     }
+}
+
+/// Bytes that a job for this work brings to the device, at most.
+fn staged(work: &CudaWork) -> u64 {
+    let bytes = match work {
+        CudaWork::Upload { content, .. } => content.len() as u64,
+        CudaWork::Fill { element, count, .. } => count.saturating_mul(u64::from(*element)).min(PATTERN),
+        // All rows begin with one pattern.
+        CudaWork::FillRows(fill) => fill.width.saturating_mul(u64::from(fill.element)).min(PATTERN),
+        CudaWork::All(works) => return works.iter().map(staged).fold(0, u64::saturating_add),
+        CudaWork::Copy { .. } | CudaWork::CopyBox(_) | CudaWork::Launch(_) => 0,
+    };
+    bytes.next_multiple_of(ALIGNMENT)
 }
 
 impl CudaAgent {
@@ -77,14 +93,17 @@ impl CudaAgent {
 
     fn copy_by_kernel(&self, work: &CudaWork) -> Result<(), AgentError> {
         let mut job = Job::default();
-        job.add(work);
-        let staged = job.staged.len() as u64;
-        if staged > MOST_STAGED {
+        let most = staged(work);
+        if most > MOST_STAGED {
             return Err(AgentError::Failed {
                 call: "a copy to memory that was freed",
-                status: format!("{staged} bytes are more than are brought to the device at once"),
+                status: format!("{most} bytes are more than are brought to the device at once"),
             });
         }
+        let exhausted = |_| AgentError::Exhausted { tier: Tier::Host, bytes: most };
+        job.staged.try_reserve_exact(most as usize).map_err(exhausted)?;
+        job.add(work);
+        let staged = job.staged.len() as u64;
         let behind = ((job.copies.len() + job.placed.len()) as u64 * ENTRY).next_multiple_of(256);
         let driver = self.driver();
         let acquired = locked(&self.0.slots).acquire(driver, (behind + staged).max(8), &[]);

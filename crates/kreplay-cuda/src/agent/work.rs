@@ -82,8 +82,8 @@ pub(crate) enum CudaWork {
     Upload {
         /// Destination.
         to: u64,
-        /// The bytes.
-        content: Arc<[u8]>,
+        /// The bytes; their storage is got where it can be refused.
+        content: Arc<Vec<u8>>,
     },
     /// Several, one after another.
     All(Arc<[CudaWork]>),

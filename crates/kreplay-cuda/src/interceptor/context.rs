@@ -250,7 +250,7 @@ impl ContextState {
                 let content = driven.agent.read(range, Instant::now() + END).ok()?;
                 Some(CudaWork::Upload { to: range.base, content })
             };
-            drop(driven.engine.memory_operation(Operation::Repeatable(&mut work)));
+            drop(driven.engine.memory_operation(Operation::Repeatable { bytes: range.bytes, record: &mut work }));
         }
         Some(code)
     }

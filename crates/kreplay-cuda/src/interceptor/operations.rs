@@ -11,6 +11,7 @@ use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{CopyParams, CopyPeerParams, CopyRectangle, SetParams, SetRectangleParams};
 use crate::tables::graph_structs::{CopyNodeParams, SetNodeParams};
 use kreplay_engine::{Operation, Range};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Interceptor {
@@ -49,7 +50,9 @@ impl Interceptor {
                 Kind::Other => Operation::Other,
                 // What it copies from may have to be waited for. No window is open, as far as this can be told.
                 _ if capturing => Operation::Other,
-                Kind::Within | Kind::Upload(_) | Kind::Set(_) | Kind::Rows(_) => Operation::Repeatable(&mut work),
+                Kind::Within | Kind::Upload { .. } | Kind::Set(_) | Kind::Rows(_) => {
+                    Operation::Repeatable { bytes: kind.kept(), record: &mut work }
+                }
             };
             guards.push(driven.engine.memory_operation(operation));
             if let Some(range) = range {
@@ -140,7 +143,7 @@ impl Interceptor {
                     // What another context allocated is nothing that could be put back, or read here.
                     _ if elsewhere(p.to) || elsewhere(p.from) => Kind::Foreign,
                     (true, true, _) => Kind::Within,
-                    (true, false, From::Host | From::Anywhere) => Kind::Upload(from),
+                    (true, false, From::Host | From::Anywhere) => Kind::Upload { from, bytes: p.bytes as u64 },
                     (false, true, From::Anywhere) => Kind::Reads,
                     // Between two places on the host, or memory that nobody told of.
                     _ => Kind::Foreign,
@@ -202,7 +205,7 @@ impl Interceptor {
                 let p = unsafe { p.cast::<CopyParams>().read() };
                 Some(CudaWork::Copy { to: p.to, from: p.from, bytes: p.bytes as u64 })
             }
-            Kind::Upload(source) => {
+            Kind::Upload { from: source, .. } => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<CopyParams>().read() };
                 // Memory of another device, or of another process, is nothing that could be read here.
@@ -210,7 +213,7 @@ impl Interceptor {
                 if p.from == 0 || p.bytes == 0 || !host || !self.host_settled(p.from, p.bytes as u64) {
                     return None;
                 }
-                Some(upload(p.to, p.from, p.bytes as u64))
+                upload(p.to, p.from, p.bytes as u64)
             }
             Kind::Set(element) => {
                 // SAFETY: as above.
@@ -222,7 +225,10 @@ impl Interceptor {
                 if !rows.iter().all(|(_, from, bytes)| self.host_settled(*from, *bytes)) {
                     return None;
                 }
-                Some(CudaWork::All(rows.iter().map(|(to, from, bytes)| upload(*to, *from, *bytes)).collect()))
+                rows.iter()
+                    .map(|(to, from, bytes)| upload(*to, *from, *bytes))
+                    .collect::<Option<_>>()
+                    .map(CudaWork::All)
             }
             Kind::Reads | Kind::Foreign | Kind::Other | Kind::Rows(Copied::ToHost(_)) => None,
         }
@@ -245,11 +251,13 @@ impl Peers {
     }
 }
 
-/// A copy of what is on the host now.
-pub(super) fn upload(to: u64, from: u64, bytes: u64) -> CudaWork {
+/// A copy of what is on the host now; `None` where there is no room for it.
+pub(super) fn upload(to: u64, from: u64, bytes: u64) -> Option<CudaWork> {
+    let mut content = Vec::new();
+    content.try_reserve_exact(usize::try_from(bytes).ok()?).ok()?;
     // SAFETY: the program hands this memory of the host to the driver, which is about to read it.
-    let content = unsafe { std::slice::from_raw_parts(from as *const u8, bytes as usize) };
-    CudaWork::Upload { to, content: content.into() }
+    content.extend_from_slice(unsafe { std::slice::from_raw_parts(from as *const u8, bytes as usize) });
+    Some(CudaWork::Upload { to, content: Arc::new(content) })
 }
 
 /// What an operation does, seen from a window.
@@ -258,8 +266,8 @@ enum Kind {
     Reads,
     /// Copies within the device.
     Within,
-    /// Copies to the device, from there.
-    Upload(From),
+    /// Copies so many bytes to the device, from there.
+    Upload { from: From, bytes: u64 },
     /// Fills, by the element's bytes.
     Set(u8),
     /// Copies or fills row by row.
@@ -268,6 +276,23 @@ enum Kind {
     Foreign,
     /// Anything else.
     Other,
+}
+
+impl Kind {
+    /// Host memory that is kept to do it again, in bytes.
+    fn kept(&self) -> u64 {
+        match self {
+            Self::Upload { bytes, .. } => *bytes,
+            Self::Rows(Copied::Upload(rows)) => kept(rows),
+            Self::Rows(Copied::Device(works)) => works.iter().map(CudaWork::bytes).sum(),
+            _ => 0,
+        }
+    }
+}
+
+/// Host memory that is kept to copy these rows again, in bytes.
+pub(super) fn kept(rows: &[(u64, u64, u64)]) -> u64 {
+    rows.iter().fold(0, |sum, (_, _, bytes)| sum.saturating_add(*bytes))
 }
 
 /// What an operation writes; everything where that is not looked into.

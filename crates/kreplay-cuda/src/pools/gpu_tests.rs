@@ -136,7 +136,7 @@ fn memory_that_is_freed_to_a_held_pool_stays_and_goes_with_the_hold() {
     assert!(found.iter().all(|word| *word == 0x0102_0304));
     // Writing it is what a replay does; then something else is allocated there.
     let filled_by_kernel = program.fill(base, bytes, 7);
-    let upload: Arc<[u8]> = (0..4096u32).map(|at| at as u8).collect();
+    let upload = Arc::new((0..4096u32).map(|at| at as u8).collect::<Vec<u8>>());
     let uploaded_by_kernel = program.submit(&CudaWork::Upload { to: base + 64, content: upload });
     let (found, _) = program.read(base, 4096);
     assert_eq!((found[0], found[16], found[17]), (7, 0x0302_0100, 0x0706_0504));

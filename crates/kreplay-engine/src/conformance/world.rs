@@ -173,7 +173,8 @@ impl<'a, R: Rig> World<'a, R> {
     /// The program has a memory operation done that can be recorded, as this kernel would do it.
     pub fn operate(&mut self, kernel: &Kernel) {
         let rig = self.rig;
-        let guard = self.engine.memory_operation(Operation::Repeatable(&mut || Some(rig.work(kernel))));
+        let mut record = || Some(rig.work(kernel));
+        let guard = self.engine.memory_operation(Operation::Repeatable { bytes: 0, record: &mut record });
         self.engine.region_written(kernel.output());
         rig.launch(kernel);
         drop(guard);

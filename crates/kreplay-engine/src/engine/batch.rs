@@ -27,11 +27,11 @@ impl<A: Agent> Engine<A> {
                 if let Some(work) =
                     self.joins_replays(info).then(|| record.take()).flatten().and_then(|make| make().ok())
                 {
-                    let wanted = Wanted { passes: 1, count: 1, mode: Mode::Replays, at };
+                    let wanted = Wanted { passes: 1, count: 1, bytes: 0, mode: Mode::Replays, at };
                     let (hold, turn) = self.place_in_batch(wanted, info)?;
                     return Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)));
                 }
-                let wanted = Wanted { passes: 1, count: 1, mode: Mode::InLine, at };
+                let wanted = Wanted { passes: 1, count: 1, bytes: 0, mode: Mode::InLine, at };
                 let (hold, turn) = match self.place_in_batch(wanted, info) {
                     // The end of another window has shown that it cannot: a window of its own counts it.
                     Err(_) if !self.counts_in_line() => return Ok(None),
@@ -56,7 +56,8 @@ impl<A: Agent> Engine<A> {
                 return Err(reason.into());
             }
         };
-        let (hold, turn) = self.place_in_batch(Wanted { passes, count: 1, mode: Mode::Recording, at }, info)?;
+        let (hold, turn) =
+            self.place_in_batch(Wanted { passes, count: 1, bytes: 0, mode: Mode::Recording, at }, info)?;
         Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)))
     }
 

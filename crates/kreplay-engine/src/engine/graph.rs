@@ -18,6 +18,8 @@ pub enum GraphNode<'a, W> {
     Operation {
         /// Its kind, in words: `memset`, `copy`, …
         kind: &'static str,
+        /// Host memory that is kept for it, in bytes.
+        bytes: u64,
         /// Makes what the agent can submit again.
         record: Box<dyn FnOnce() -> Option<W> + 'a>,
     },
@@ -83,6 +85,12 @@ impl<A: Agent> Engine<A> {
         if !self.batches() {
             return Err(refused("graphs are replayed in batch windows only, and these are not in use".into()));
         }
+        let kept = nodes.iter().map(|node| if let GraphNode::Operation { bytes, .. } = node { *bytes } else { 0 });
+        let (kept, most) = (kept.fold(0, u64::saturating_add), self.process.settings.batch.bytes);
+        if kept > most {
+            // Before anything is copied.
+            return Err(refused(format!("it copies {kept} bytes from the host, and a window keeps {most}")));
+        }
         let mut passes = None;
         let mut parts = Vec::with_capacity(nodes.len());
         for (node, selected) in nodes.into_iter().zip(selected) {
@@ -90,9 +98,9 @@ impl<A: Agent> Engine<A> {
                 GraphNode::Unrecordable(kind) => {
                     return Err(refused(format!("a {kind} node cannot be recorded")));
                 }
-                GraphNode::Operation { kind, record } => {
+                GraphNode::Operation { kind, bytes, record } => {
                     let work = record().ok_or_else(|| refused(format!("a {kind} node cannot be recorded")))?;
-                    parts.push(Part::Operation(work));
+                    parts.push(Part::Operation(work, bytes));
                     continue;
                 }
                 GraphNode::Kernel(member) => member,

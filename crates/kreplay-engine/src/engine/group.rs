@@ -23,8 +23,8 @@ pub struct Member<'a, W> {
 pub(super) enum Part<W> {
     /// A launch, and its number if it is selected.
     Launch(W, DispatchInfo, Option<DispatchId>),
-    /// A memory operation.
-    Operation(W),
+    /// A memory operation, and the bytes that are kept for it.
+    Operation(W, u64),
 }
 
 impl<A: Agent> Engine<A> {
@@ -112,7 +112,7 @@ impl<A: Agent> Engine<A> {
         let operations = every && lock(&self.batch).as_ref().is_some_and(Batch::lingers);
         let takes = |part: &&Part<A::Work>| match part {
             Part::Launch(_, _, selected) => every || selected.is_some(),
-            Part::Operation(_) => operations,
+            Part::Operation(..) => operations,
         };
         parts.iter().filter(takes).count() as u32
     }
@@ -129,15 +129,20 @@ impl<A: Agent> Engine<A> {
         let nothing = || Refusal::new(Decline::MultiPacket, "");
         let launches = parts.iter().filter_map(|part| match part {
             Part::Launch(_, info, selected) => Some((info, selected)),
-            Part::Operation(_) => None,
+            Part::Operation(..) => None,
         });
         // Policies and counters are asked about a dispatch that is selected, where one is.
         let first = launches.clone().find(|(_, selected)| selected.is_some()).or(launches.clone().next());
         let info = first.map(|(info, _)| info.clone()).ok_or_else(nothing)?;
         let mode = if passes.is_some() { Mode::Replays } else { Mode::Recording };
         let passes = passes.or_else(|| lock(&self.batch).as_ref().map(Batch::passes)).ok_or_else(nothing)?;
-        let (hold, turn) =
-            self.place_in_batch(Wanted { passes, count, mode, at: self.process.instant(start) }, &info)?;
+        let bytes = parts.iter().map(|part| match part {
+            Part::Launch(work, ..) => self.agent.work_bytes(work),
+            Part::Operation(_, bytes) => *bytes,
+        });
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let at = self.process.instant(start);
+        let (hold, turn) = self.place_in_batch(Wanted { passes, count, bytes, mode, at }, &info)?;
         for part in &parts {
             if let Part::Launch(_, info, _) = part {
                 self.reaches_still(info)?;
@@ -151,7 +156,7 @@ impl<A: Agent> Engine<A> {
                         batch.record_dispatch(Some(work), dispatch);
                     }
                     Part::Launch(work, _, None) => batch.record_unselected(work),
-                    Part::Operation(work) => batch.record_operation(work),
+                    Part::Operation(work, bytes) => batch.record_operation(work, bytes),
                 }
             }
         }

@@ -3,15 +3,20 @@
 use super::open_batch::OpenBatch;
 use super::{Engine, RunGuard};
 use crate::lock::lock;
-use crate::window::{Batch, HeldFree};
+use crate::window::HeldFree;
 use crate::{Agent, ClosingReason};
 use std::sync::Arc;
 
 /// What a memory operation of the program does, for [`Engine::memory_operation`].
 pub enum Operation<'a, W> {
-    /// Changes device memory in a way that can be done again: the closure makes what does it (with saved sources), or
-    /// `None` when it cannot after all.
-    Repeatable(&'a mut dyn FnMut() -> Option<W>),
+    /// Changes device memory in a way that can be done again.
+    Repeatable {
+        /// Host memory that is kept for it, in bytes: sources that have to be saved. Where the window has no room for them it
+        /// is closed, and nothing is saved.
+        bytes: u64,
+        /// Makes what does it (with saved sources), or `None` when it cannot after all.
+        record: &'a mut dyn FnMut() -> Option<W>,
+    },
     /// Only reads device memory, or waits: a copy to the host, a synchronise, an event query. It waits until no launch of
     /// another thread is being counted.
     Reads,
@@ -35,7 +40,8 @@ impl<A: Agent> Engine<A> {
     }
 
     /// A memory operation of the program is about to be submitted: hold the guard until it was. As
-    /// [`Engine::operation`], but an open batch window records it if it can, and else is closed first.
+    /// [`Engine::operation`], but an open batch window records it if it can, and else is closed first; so is one that is full
+    /// or old ([`BatchLimits`](crate::BatchLimits)).
     /// What it writes is told to [`Engine::region_written`] in any case, while the guard is held.
     pub fn memory_operation(self: &Arc<Self>, operation: Operation<'_, A::Work>) -> RunGuard<A> {
         if self.gate.entered() {
@@ -54,16 +60,18 @@ impl<A: Agent> Engine<A> {
                 drop(hold);
             }
             (OpenBatch::Recording, Operation::Other) => drop(hold),
-            (OpenBatch::Recording, Operation::Repeatable(record)) => {
-                let full = lock(&self.batch).as_ref().and_then(Batch::full_for_operation);
-                if let Some(full) = full {
-                    reason = full;
-                } else if let Some(turn) = self.turn()
-                    && let Some(work) = record()
-                    && let Some(batch) = &mut *lock(&self.batch)
-                {
-                    batch.record_operation(work);
-                    return RunGuard::recorded(hold, turn, Arc::clone(self), None);
+            (OpenBatch::Recording, Operation::Repeatable { bytes, record }) => {
+                // With the turn, so that nobody else fills the window meanwhile.
+                if let Some(turn) = self.turn() {
+                    let full = lock(&self.batch).as_ref().and_then(|batch| batch.full_for_operation(bytes));
+                    if let Some(full) = full {
+                        reason = full;
+                    } else if let Some(work) = record()
+                        && let Some(batch) = &mut *lock(&self.batch)
+                    {
+                        batch.record_operation(work, bytes);
+                        return RunGuard::recorded(hold, turn, Arc::clone(self), None);
+                    }
                 }
                 drop(hold);
             }

@@ -1,6 +1,6 @@
 //! What closes a window.
 
-use crate::setup::{batch, setup};
+use crate::setup::{Setup, batch, setup};
 use crate::support::{add, allocate, info, limits};
 use kreplay_engine::{
     BatchLimits, ClosingReason, Decision, Decline, DispatchInfo, Operation, Outcome, Settings, Traits,
@@ -27,6 +27,56 @@ fn every_limit_closes_a_window() {
         let records = setup.log.take_dispatches();
         assert_eq!(records.len(), 5);
         assert!(records.iter().all(|record| record.outcome == Outcome::Replayed), "{reason:?}: {records:?}");
+    }
+}
+
+/// A memory operation of the program for which so many bytes are kept. Returns whether it was recorded.
+fn operate(setup: &Setup, bytes: u64) -> bool {
+    let (work, mut recorded) = (add(setup.region, 1), false);
+    let mut record = || {
+        recorded = true;
+        Some(work.clone())
+    };
+    let guard = setup.engine.memory_operation(Operation::Repeatable { bytes, record: &mut record });
+    setup.agent.program_launch(0, &work);
+    drop(guard);
+    recorded
+}
+
+#[test]
+fn every_limit_closes_a_window_at_a_memory_operation() {
+    for (limits, launches, operations, reason) in [
+        (BatchLimits { dispatches: 2, ..limits() }, 2, 0, ClosingReason::Full),
+        (BatchLimits { entries: 3, ..limits() }, 1, 2, ClosingReason::Full),
+        (BatchLimits { time: Duration::ZERO, ..limits() }, 1, 0, ClosingReason::Time),
+        (BatchLimits { bytes: 100, ..limits() }, 1, 2, ClosingReason::Bytes),
+    ] {
+        let setup = setup(Settings { batch: limits, ..batch(2) }, None);
+        let before = setup.word();
+        (0..launches).for_each(|_| setup.launch(1));
+        // Two of 50 bytes fit into 100. What comes when the window is full is not even saved.
+        let recorded = (0..operations + 1).filter(|_| operate(&setup, 50)).count();
+        assert_eq!(recorded, operations as usize, "{reason:?}");
+        assert_eq!(setup.closings(), [(launches, operations, reason)]);
+        assert!(!operate(&setup, 50), "no window is open");
+        setup.engine.finish(Instant::now() + Duration::from_secs(20));
+        assert_eq!(setup.word(), before + launches + operations + 2, "{reason:?}");
+        let records = setup.log.take_dispatches();
+        assert!(records.iter().all(|record| record.outcome == Outcome::Replayed), "{reason:?}: {records:?}");
+    }
+}
+
+#[test]
+fn a_memory_operation_larger_than_a_window_closes_it_and_is_not_saved() {
+    let setup = setup(Settings { batch: BatchLimits { bytes: 100, ..limits() }, ..batch(2) }, None);
+    for bytes in [101, u64::MAX] {
+        setup.launch(1);
+        assert!(!operate(&setup, bytes));
+        assert_eq!(setup.closings().last(), Some(&(1, 0, ClosingReason::Bytes)));
+        setup.launch(1);
+        assert!(operate(&setup, 100), "the next window takes what fits");
+        setup.engine.close_window();
+        assert_eq!(setup.closings().last(), Some(&(1, 1, ClosingReason::Unrecordable)));
     }
 }
 
@@ -66,9 +116,9 @@ fn what_cannot_be_recorded_closes_the_window_before_it_runs() {
     setup.launch(1);
     drop(setup.engine.memory_operation(Operation::Reads));
     let work = add(setup.region, 0);
-    drop(setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone()))));
+    drop(setup.engine.memory_operation(Operation::Repeatable { bytes: 0, record: &mut || Some(work.clone()) }));
     setup.launch(1);
-    drop(setup.engine.memory_operation(Operation::Repeatable(&mut || None)));
+    drop(setup.engine.memory_operation(Operation::Repeatable { bytes: 0, record: &mut || None }));
     assert_eq!(setup.closings()[reasons.len()..], [(2, 1, ClosingReason::Unrecordable)]);
     setup.launch(1);
     setup.engine.finish(Instant::now() + Duration::from_secs(20));

@@ -50,7 +50,8 @@ fn memory_that_came_after_the_last_launch_goes_without_closing_the_window() {
         let range = Range::new(setup.agent.program_allocate(64), 64);
         setup.engine.region_born(Region { range, kind: kind.clone(), writers: Writers::Others });
         let work = add(setup.region, 1);
-        let guard = setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone())));
+        let guard =
+            setup.engine.memory_operation(Operation::Repeatable { bytes: 0, record: &mut || Some(work.clone()) });
         setup.agent.program_launch(0, &work);
         drop(guard);
         drop(setup.engine.region_retire(range.base).expect("it is known"));

@@ -97,7 +97,8 @@ fn operations_take_room_where_something_lingers_and_every_launch_is_counted() {
         let freed = allocate(&setup.agent, &setup.engine, 64);
         let operate = || {
             let work = add(setup.region, 1);
-            let guard = setup.engine.memory_operation(Operation::Repeatable(&mut || Some(work.clone())));
+            let guard =
+                setup.engine.memory_operation(Operation::Repeatable { bytes: 0, record: &mut || Some(work.clone()) });
             setup.agent.program_launch(0, &work);
             drop(guard);
         };

@@ -67,7 +67,11 @@ fn only_limits_policies_and_the_end_close_it() {
     drop(setup.engine.memory_operation(Operation::Other));
     drop(setup.engine.memory_operation(Operation::Reads));
     drop(setup.engine.memory_operation(Operation::Elsewhere));
-    drop(setup.engine.memory_operation(Operation::Repeatable(&mut || panic!("nothing is recorded"))));
+    drop(
+        setup
+            .engine
+            .memory_operation(Operation::Repeatable { bytes: 0, record: &mut || panic!("nothing is recorded") }),
+    );
     let other = allocate(&setup.agent, &setup.engine, 64);
     assert!(setup.engine.hold_free(Box::new(|| panic!("nothing is held back"))).is_err());
     drop(setup.engine.region_retire(other.base).unwrap());

@@ -72,9 +72,10 @@ fn what_another_thread_submits_waits_for_the_end_of_a_fence() {
                 scope.spawn(|| {
                     let guard = match operation {
                         0 => Some(setup.engine.memory_operation(Operation::Reads)),
-                        1 => Some(
-                            setup.engine.memory_operation(Operation::Repeatable(&mut || Some(add(setup.region, 0)))),
-                        ),
+                        1 => Some(setup.engine.memory_operation(Operation::Repeatable {
+                            bytes: 0,
+                            record: &mut || Some(add(setup.region, 0)),
+                        })),
                         2 => {
                             drop(launch(&setup.engine, &info(2), 0, &work));
                             None

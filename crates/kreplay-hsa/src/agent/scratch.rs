@@ -10,6 +10,11 @@ use std::ffi::c_void;
 /// The smallest piece.
 const SMALLEST: usize = 4096;
 
+/// Bytes of a new piece for so many.
+pub(crate) fn piece(bytes: u64) -> u64 {
+    bytes.max(SMALLEST as u64).next_power_of_two()
+}
+
 /// A piece of pinned host memory at the same address for host and agent.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -18,6 +23,11 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// How many bytes it has: more than it was asked for, perhaps.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
     /// Where it lies.
     pub(crate) fn address(&self) -> u64 {
         self.address
@@ -56,7 +66,7 @@ impl Scratch {
 
     /// A piece of at least `bytes` bytes, content undefined.
     pub(super) fn acquire(&mut self, bytes: usize) -> Result<Buffer, AgentError> {
-        let bytes = bytes.max(SMALLEST).next_power_of_two();
+        let bytes = piece(bytes as u64) as usize;
         let found = self
             .free
             .iter()

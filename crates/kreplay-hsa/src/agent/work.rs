@@ -1,7 +1,7 @@
 //! What can run again: recorded dispatches and memory operations.
 
 use super::HsaAgent;
-use super::scratch::Buffer;
+use super::scratch::{Buffer, piece};
 use super::tasks::PIECE;
 use crate::abi::{Dispatch, Packet, TYPE_DISPATCH, ordered};
 use kreplay_engine::{AgentError, Move};
@@ -58,6 +58,11 @@ impl Saved {
     fn new(agent: &Arc<HsaAgent>, bytes: usize) -> Result<Self, AgentError> {
         let buffer = Some(agent.own()?.buffer(bytes)?);
         Ok(Self { buffer, bytes, agent: Arc::clone(agent) })
+    }
+
+    /// Bytes of host memory that it takes.
+    fn held(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, Buffer::bytes)
     }
 
     fn address(&self) -> u64 {
@@ -126,6 +131,11 @@ impl HsaWork {
         Ok(Self(Kind::Dispatch { packet, arguments: saved }))
     }
 
+    /// Bytes of host memory that a copy of so many bytes to the device holds, at least; a fill with so many likewise.
+    pub(crate) fn held_for(bytes: u64, fills: bool) -> u64 {
+        piece(if fills { bytes.min(PIECE) } else { bytes })
+    }
+
     /// Records a copy within the device. It counts once it was confirmed.
     pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> (Self, Valid) {
         let valid = Valid::default();
@@ -172,8 +182,8 @@ impl HsaWork {
     /// Bytes of host memory that it holds.
     pub(super) fn bytes(&self) -> u64 {
         match &self.0 {
-            Kind::Dispatch { arguments, .. } => arguments.as_ref().map_or(0, |saved| saved.bytes as u64),
-            Kind::Copy { source, .. } => source.as_ref().map_or(0, |saved| saved.bytes as u64),
+            Kind::Dispatch { arguments, .. } => arguments.as_ref().map_or(0, Saved::held),
+            Kind::Copy { source, .. } => source.as_ref().map_or(0, |saved| saved.held()),
         }
     }
 }

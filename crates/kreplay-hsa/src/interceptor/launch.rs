@@ -174,7 +174,9 @@ impl Submission<'_> {
     /// A copy or fill that HIP does with a kernel.
     fn blit(&self, packets: &[Packet], dispatch: &Dispatch, kernel: &Kernel) {
         let mut record = || self.record_blit(dispatch, kernel, &arguments(dispatch, kernel));
-        let held = self.unit.engine.memory_operation(Operation::Repeatable(&mut record));
+        // Its arguments, and a pattern: a piece at the most.
+        let bytes = HsaWork::held_for(0, false);
+        let held = self.unit.engine.memory_operation(Operation::Repeatable { bytes, record: &mut record });
         // Which ranges it writes is not known.
         self.unit.engine.region_written(Range::new(0, u64::MAX));
         self.pass_on(packets);

@@ -32,6 +32,17 @@ pub(super) enum Effect {
     Other,
 }
 
+impl Effect {
+    /// Host memory that is kept to do it again, in bytes.
+    fn kept(self) -> u64 {
+        match self {
+            Self::Upload { bytes, .. } => HsaWork::held_for(bytes, false),
+            Self::Fill { count, .. } => HsaWork::held_for(count.saturating_mul(4), true),
+            Self::Reads | Self::Within { .. } | Self::Other => 0,
+        }
+    }
+}
+
 /// What is to be done for a recorded operation once it has ended.
 #[derive(Default)]
 pub(super) struct Ending {
@@ -160,7 +171,7 @@ impl Backend {
         let held = unit.engine.memory_operation(match effect {
             Effect::Reads => Operation::Reads,
             Effect::Other => Operation::Other,
-            _ => Operation::Repeatable(&mut record),
+            _ => Operation::Repeatable { bytes: effect.kept(), record: &mut record },
         });
         // The runtime may do it with kernels of its own.
         unit.agent.program().submits();

@@ -101,13 +101,13 @@ impl Interceptor {
                         record: Box::new(move || Ok(work)),
                     }));
                 }
-                Work::Device(works) => nodes.extend(works.iter().cloned().map(operation)),
+                Work::Device(works) => nodes.extend(works.iter().cloned().map(within)),
                 Work::Upload(_) if !settled => {
                     nodes.push(GraphNode::Unrecordable("copy from the host of what is still being written there"));
                 }
                 // What is there now is what the launch copies, unless the program changes it before the copy comes.
                 Work::Upload(rows) => {
-                    nodes.extend(rows.iter().map(|(to, from, bytes)| operation(upload(*to, *from, *bytes))));
+                    nodes.extend(rows.iter().map(|(to, from, bytes)| upload_of(*to, *from, *bytes)));
                 }
                 Work::ToHost(ranges) => ranges.iter().for_each(|(base, bytes)| self.host_written(*base, *bytes)),
                 Work::Unrecordable(kind) => nodes.push(GraphNode::Unrecordable(kind)),
@@ -127,10 +127,16 @@ fn declined_graph(driven: &Driven, data: &CallbackData, (exec, stream): (GraphEx
     }
 }
 
-fn operation(work: CudaWork) -> GraphNode<'static, CudaWork> {
+/// An operation that needs nothing but device memory.
+fn within(work: CudaWork) -> GraphNode<'static, CudaWork> {
     let kind = match work {
         CudaWork::Fill { .. } | CudaWork::FillRows(_) => "memset",
         _ => "copy",
     };
-    GraphNode::Operation { kind, record: Box::new(move || Some(work)) }
+    GraphNode::Operation { kind, bytes: work.bytes(), record: Box::new(move || Some(work)) }
+}
+
+/// A copy from the host, whose bytes are saved once it is known that they are wanted.
+fn upload_of(to: u64, from: u64, bytes: u64) -> GraphNode<'static, CudaWork> {
+    GraphNode::Operation { kind: "copy", bytes, record: Box::new(move || upload(to, from, bytes)) }
 }

@@ -4,6 +4,8 @@ mod rows;
 
 use super::*;
 use crate::tables::graph_structs::{CopyNodeParams, memory_kind};
+use kreplay_engine::{BatchLimits, ClosingReason};
+use std::time::Duration;
 
 /// A window that is open, over 8 KiB of data that the test knows.
 fn open() -> (Program, u64, Function) {
@@ -84,6 +86,37 @@ fn rectangles_and_boxes_are_recorded() {
     assert_eq!(program.records(), 2);
     assert_eq!((bytes(data + 256, 9)[7..].to_vec(), bytes(data + 1024, 8)[0]), (vec![5, 0], 5));
     assert_eq!((bytes(data + 4096, 8).to_vec(), source[0]), (vec![8, 7, 7, 7, 7, 7, 7, 7], 9));
+}
+
+#[test]
+fn copies_from_the_host_are_saved_as_long_as_the_window_has_room() {
+    let settings = Program::settings(2, true, Request::default());
+    let batch = BatchLimits { bytes: 10_000, time: Duration::MAX, ..settings.batch };
+    let filter = Arc::new(ByName("boring"));
+    let program = Program::made(Settings { batch, ..settings }, filter, Box::new(|_| None));
+    let function = increment("uploading");
+    let data = program.allocate(1 << 20);
+    // How many copies of so many bytes go by before the window closes.
+    let upload = |bytes: usize| {
+        let source = Box::leak(vec![7u8; bytes].into_boxed_slice());
+        program.call(276, "", &CopyParams { to: data + 4096, from: source.as_ptr() as u64, bytes }, || {
+            self::bytes(data + 4096, bytes).fill(7);
+            0
+        });
+    };
+    for (bytes, fit) in [(4000, 2), (10_001, 0)] {
+        program.launch(function, "uploading", data, Stream::NULL, 0);
+        let before = locked(&program.log.windows).len();
+        (0..fit).for_each(|_| upload(bytes));
+        assert_eq!(locked(&program.log.windows).len(), before, "{fit} copies of {bytes} bytes fit");
+        upload(bytes);
+        let windows = locked(&program.log.windows);
+        assert_eq!(windows.len(), before + 1, "another does not");
+        let last = windows.last().expect("a window");
+        assert_eq!((last.closing, last.operations), (ClosingReason::Bytes, fit));
+        drop(windows);
+        program.closes_well();
+    }
 }
 
 #[test]

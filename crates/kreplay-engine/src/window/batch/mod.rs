@@ -66,6 +66,8 @@ pub(crate) struct Wanted {
     pub(crate) passes: u32,
     /// Dispatches that go in together.
     pub(crate) count: u32,
+    /// Host memory that is kept for them, in bytes, where that may be much.
+    pub(crate) bytes: u64,
     pub(crate) mode: Mode,
     /// When it came: the clock is read once a launch.
     pub(crate) at: Instant,

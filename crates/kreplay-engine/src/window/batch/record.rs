@@ -46,14 +46,16 @@ impl<A: Agent> Batch<A> {
         self.push(work, None);
     }
 
-    /// A memory operation follows.
-    pub(crate) fn record_operation(&mut self, work: A::Work) {
+    /// A memory operation follows, for which at least so many bytes are kept.
+    pub(crate) fn record_operation(&mut self, work: A::Work, bytes: u64) {
         self.operations += 1;
+        let least = self.recorded_bytes.saturating_add(bytes);
         self.push(work, None);
+        self.recorded_bytes = self.recorded_bytes.max(least);
     }
 
     fn push(&mut self, work: A::Work, dispatch: Option<u32>) {
-        self.recorded_bytes += self.core.engine.agent.work_bytes(&work);
+        self.recorded_bytes = self.recorded_bytes.saturating_add(self.core.engine.agent.work_bytes(&work));
         self.entries.push(Entry { work, dispatch });
     }
 

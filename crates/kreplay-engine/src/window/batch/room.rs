@@ -18,7 +18,7 @@ impl<A: Agent> Batch<A> {
         if wanted.mode == Mode::Replays && self.first_counted && self.core.engine.counters.is_some() {
             return Some(ClosingReason::Together);
         }
-        self.full_for(wanted.count, wanted.at)
+        self.full_for(wanted)
     }
 
     /// Why it does not take a launch that is not selected, if so.
@@ -27,10 +27,9 @@ impl<A: Agent> Batch<A> {
         self.full(Instant::now()).or(sparse.then_some(ClosingReason::Sparse))
     }
 
-    /// Why it does not take a memory operation, if so: where something lingers these take room too.
-    pub(crate) fn full_for_operation(&self) -> Option<ClosingReason> {
-        let full = self.lingers && self.every_launch && self.room_taken() >= u64::from(self.most);
-        full.then_some(ClosingReason::Full)
+    /// Why it does not take a memory operation for which so many bytes are kept, if so.
+    pub(crate) fn full_for_operation(&self, bytes: u64) -> Option<ClosingReason> {
+        self.full(Instant::now()).or((!self.keeps(bytes)).then_some(ClosingReason::Bytes))
     }
 
     /// Whether launches that are not selected take up room.
@@ -38,10 +37,19 @@ impl<A: Agent> Batch<A> {
         self.every_launch
     }
 
-    /// Why it does not take `count` dispatches more, if so.
-    fn full_for(&self, count: u32, at: Instant) -> Option<ClosingReason> {
-        let fits = self.is_empty() || self.room_taken() + u64::from(count) <= u64::from(self.most);
-        self.full(at).or((!fits).then_some(ClosingReason::Full))
+    /// Why it does not take what is wanted beside what it holds, if so.
+    fn full_for(&self, wanted: &Wanted) -> Option<ClosingReason> {
+        if self.is_empty() {
+            return None;
+        }
+        let fits = self.room_taken() + u64::from(wanted.count) <= u64::from(self.most);
+        let full = self.full(wanted.at).or((!fits).then_some(ClosingReason::Full));
+        full.or((!self.keeps(wanted.bytes)).then_some(ClosingReason::Bytes))
+    }
+
+    /// Whether there is room for so many bytes more that are kept.
+    fn keeps(&self, bytes: u64) -> bool {
+        self.recorded_bytes.saturating_add(bytes) <= self.core.engine.process.settings.batch.bytes
     }
 
     /// Why it takes nothing more `at` this time, if so. It takes one entry at least.
