@@ -6,6 +6,7 @@ mod ending;
 mod escapes;
 mod failure;
 mod faults;
+mod finding;
 mod gone;
 mod memory;
 mod random_programs;

@@ -7,34 +7,73 @@
 use super::Batch;
 use crate::verify::wrong_answer;
 use crate::{Agent, AgentError, Answer, Range};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl<A: Agent> Batch<A> {
     /// The place in the list of the first entry that does other work each time, if the two runs show one. `ranges` is
-    /// what the window writes.
+    /// what the window writes. The second run ends there: memory is put back afterwards as after any pass.
     pub(super) fn first_divergent(&mut self, ranges: &[Range]) -> Result<Option<usize>, AgentError> {
-        let first = self.hashed_run(ranges)?;
-        let second = self.hashed_run(ranges)?;
+        let mut first = Vec::with_capacity(self.entries.len());
+        self.run_hashed(ranges, |_, digest| {
+            first.push(digest);
+            true
+        })?;
+        let mut found = None;
+        self.run_hashed(ranges, |at, digest| {
+            found = (first.get(at) != Some(&digest)).then_some(at);
+            found.is_none()
+        })?;
         self.core.lap(|phases| &mut phases.verify);
-        Ok(first.iter().zip(&second).position(|(one, other)| one != other))
+        Ok(found)
     }
 
-    /// One run of the list; the hashes after each entry.
-    fn hashed_run(&mut self, ranges: &[Range]) -> Result<Vec<Vec<u64>>, AgentError> {
+    /// Runs the list, until `go_on` says otherwise: it is told each entry's place and a digest of the hashes after it. The
+    /// hashes themselves are one a chunk and entry, which would be gigabytes.
+    fn run_hashed(&mut self, ranges: &[Range], mut go_on: impl FnMut(usize, u64) -> bool) -> Result<(), AgentError> {
         let agent = self.core.agent();
         let restored = self.core.footprint.ranges(&self.core.restored);
         self.core.copy_back(&restored)?;
         let bytes: u64 = ranges.iter().map(|range| range.bytes).sum();
-        let mut hashes = Vec::with_capacity(self.entries.len());
-        for entry in &self.entries {
+        for (at, entry) in self.entries.iter().enumerate() {
             agent.submit(&entry.work)?;
             let ticket = agent.hash(ranges, self.core.chunk())?;
             self.core.bytes.compared += bytes;
             // Answered at once: a window may hold more entries than an agent keeps answers.
-            match agent.answer(ticket, self.core.deadline())? {
-                Answer::Hashes(found) => hashes.push(found),
-                Answer::Chunks(_) => return Err(wrong_answer()),
+            let Answer::Hashes(hashes) = agent.answer(ticket, self.core.deadline())? else {
+                return Err(wrong_answer());
+            };
+            if !go_on(at, digest(&hashes)) {
+                break;
             }
         }
-        Ok(hashes)
+        Ok(())
+    }
+}
+
+/// Stands for all of these, in their order.
+fn digest(hashes: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hashes.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_tells_every_hash_and_their_order_apart() {
+        let hashes: Vec<u64> = (0..1000).map(|at| at * 0x9e37_79b9).collect();
+        let whole = digest(&hashes);
+        assert_eq!(whole, digest(&hashes.clone()));
+        for at in 0..hashes.len() {
+            let mut others = hashes.clone();
+            others[at] ^= 1 << (at % 64);
+            assert_ne!(digest(&others), whole);
+            others = hashes.clone();
+            others.swap(at, (at + 1) % hashes.len());
+            assert_ne!(digest(&others), whole);
+        }
+        assert_ne!(digest(&hashes[1..]), whole);
     }
 }
