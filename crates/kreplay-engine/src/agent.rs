@@ -201,6 +201,21 @@ pub trait Agent: Send + Sync + 'static {
     /// Any [`AgentError`]. An error of the kernel itself may come later, from `answer`, `settle` or `drain`.
     fn submit(&self, work: &Self::Work) -> Result<(), AgentError>;
 
+    /// Puts a mark on the agent's own queue, after everything before it; [`Agent::reached`] counts it once everything before it
+    /// is over. Nothing waits for it.
+    ///
+    /// # Errors
+    /// Any [`AgentError`]; [`AgentError::Unsupported`] where [`Agent::reached`] has no answer.
+    fn mark(&self) -> Result<(), AgentError> {
+        Err(AgentError::Unsupported("mark its queue"))
+    }
+
+    /// How many marks were reached of those put since the last [`Agent::settle`] or [`Agent::drain`] that succeeded. It never
+    /// waits, and answers also while work runs that does not end. `None`, always: the agent cannot mark its queue.
+    fn reached(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the interceptor of this agent records memory operations, so that batch windows can be long.
     fn records(&self) -> bool {
         false

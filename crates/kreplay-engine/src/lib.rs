@@ -41,16 +41,23 @@
 //! in [`DispatchInfo`], and the engine declines. The engine never passes an agent a range outside live regions of the
 //! right generation or outside backing that the agent allocated. Agents do not check again.
 //!
-//! **Which order of calls is legal.** Work of one agent is ordered: `copy`, `compare`, `synchronise`, `hash`, `submit`,
+//! **Which order of calls is legal.** Work of one agent is ordered: `copy`, `compare`, `synchronise`, `hash`, `submit`, `mark`,
 //! and the counters' `begin`, `before`, `after`, `end` take effect on the device in the order of the calls, on the
 //! agent's own queue. None of them waits for the host but [`Agent::answer`], [`Agent::drain`] and [`Agent::settle`].
 //! All are called with the agent's gate held exclusively, by one thread at a time; not always the same thread.
-//! `allocate`, `free` and `memory` may be called at any time.
+//! `allocate`, `free`, `memory` and `reached` may be called at any time.
 //!
 //! **What an error means.** [`AgentError::Exhausted`] is a lack of memory and never harms what is there: the engine
 //! tries the next tier, or declines. [`AgentError::Deadline`] means that work may still be running: the engine touches
 //! nothing more and reports. [`AgentError::Lost`] is sticky: every later dispatch declines with `agent_lost`. Any other
 //! error fails the window: the engine repairs memory from the snapshot if it can, and reports.
+//!
+//! **How far the queue has come.** After [`AgentError::Deadline`] from `submit`, `settle` or `answer` the engine asks
+//! [`Agent::reached`] before anything else, to learn which entry of a batch window did not end: of marks that it put before
+//! the first entry and behind each, those that were reached are counted. An agent counts a mark only when all work before it
+//! is over. It puts marks ([`Agent::mark`]) only in passes of kernels of which one has met a deadline before, since they cost
+//! and counters may see them; between `before` and `after` of a dispatch there is none. An agent that cannot mark its queue
+//! answers `None`, always; a deadline then refuses every kernel of the window.
 //!
 //! **What survives a failure.** After every exit from a window (early stop, failed pass, expired deadline, divergence,
 //! lost agent) memory is what one real run would have left, as far as the agent still answers. The program's own call

@@ -32,13 +32,16 @@ impl CudaAgent {
             Ok(Progress::Done)
         })?;
         // What no stream of the list showed (per-thread default streams, the driver's own work) is waited for here.
-        self.driver().synchronise_context().map_err(|error| self.error(error))
+        self.driver().synchronise_context().map_err(|error| self.error(error))?;
+        locked(&self.0.marks).forget();
+        Ok(())
     }
 
     pub(super) fn settle_until(&self, deadline: Instant) -> Result<(), AgentError> {
         let _entered = self.enter()?;
         self.poll(deadline, "the passes", || self.driver().stream_progress(self.stream()))?;
         locked(&self.0.slots).settled();
+        locked(&self.0.marks).forget();
         Ok(())
     }
 

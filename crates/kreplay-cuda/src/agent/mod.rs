@@ -10,6 +10,7 @@ mod digests;
 mod drain;
 mod freed;
 mod guard;
+mod marks;
 mod neighbours;
 mod operations;
 mod passes;
@@ -39,6 +40,7 @@ use crate::tables::{Context, CudaError, Driver, Function, Stream, device_attribu
 use backing::Backings;
 use digests::Digests;
 use kreplay_engine::{AgentDescription, AgentError, AgentId, Capabilities};
+use marks::Marks;
 use slots::Slots;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -69,6 +71,7 @@ struct Inner {
     /// Blocks that fill the device.
     blocks: u32,
     slots: Mutex<Slots>,
+    marks: Mutex<Marks>,
     backings: Mutex<Backings>,
     digests: Mutex<Digests>,
     streams: Mutex<Streams>,
@@ -146,6 +149,7 @@ impl CudaAgent {
             kernels,
             blocks: processors * 8,
             slots: Mutex::default(),
+            marks: Mutex::default(),
             backings: Mutex::default(),
             digests: Mutex::default(),
             streams: Mutex::default(),

@@ -86,6 +86,14 @@ impl Agent for CudaAgent {
         Ok(())
     }
 
+    fn mark(&self) -> Result<(), AgentError> {
+        self.put_mark()
+    }
+
+    fn reached(&self) -> Option<u64> {
+        Some(self.marks_reached())
+    }
+
     fn records(&self) -> bool {
         self.0.records.load(std::sync::atomic::Ordering::Relaxed)
     }
@@ -121,5 +129,6 @@ impl CudaAgent {
         self.leave_device();
         let Ok(_entered) = self.enter() else { return };
         locked(&self.0.slots).close(self.driver());
+        locked(&self.0.marks).close(self.driver());
     }
 }

@@ -236,8 +236,20 @@ functions! {
     fn cuStreamCreate(stream: *mut u64, _flags: u32) { put(stream, handle()); 0 }
     fn cuStreamQuery(stream: u64) { if world().busy.contains(&stream) { NOT_READY } else { 0 } }
     fn cuEventCreate(event: *mut u64, _flags: u32) { put(event, handle()); 0 }
-    fn cuEventRecord(_event: u64, _stream: u64) { 0 }
-    fn cuEventQuery(_event: u64) { 0 }
+    fn cuEventRecord(event: u64, stream: u64) {
+        let mut world = world();
+        if world.busy.contains(&stream) {
+            world.behind.insert(event, stream);
+        } else {
+            world.behind.remove(&event);
+        }
+        0
+    }
+    fn cuEventQuery(event: u64) {
+        let world = world();
+        let waits = world.behind.get(&event).is_some_and(|stream| world.busy.contains(stream));
+        if waits { NOT_READY } else { 0 }
+    }
     fn cuEventElapsedTime(milliseconds: *mut f32, _start: u64, _end: u64) { put(milliseconds, 0.25); 0 }
     fn cuEventDestroy_v2(_event: u64) { 0 }
     fn cuModuleLoadDataEx(
@@ -289,10 +301,13 @@ functions! {
         config: *const LaunchConfig, function: u64, arguments: *mut *mut c_void, extra: *mut *mut c_void
     ) {
         // SAFETY: the agent passes its local configuration.
-        let grid = unsafe { (*config).grid };
+        let (grid, stream) = unsafe { ((*config).grid, (*config).stream.raw()) };
         let (kernel, pointers): (Kernel, Vec<*mut c_void>) = {
             let mut world = world();
             let Some((name, parameters, kernel)) = world.functions.get(&function).cloned() else { return 400 };
+            if world.hanging.get(&name).is_some_and(|program| *program != stream) {
+                world.busy.push(stream);
+            }
             world.launches.push(name);
             let pointers = if extra.is_null() {
                 // SAFETY: the agent passes one pointer for each parameter.

@@ -37,6 +37,10 @@ pub(super) struct World {
     pub(super) launches: Vec<String>,
     /// Streams that say they are busy.
     pub(super) busy: Vec<u64>,
+    /// Kernels that do not end on any stream but this one of the program's.
+    pub(super) hanging: HashMap<String, u64>,
+    /// Events that wait for a busy stream.
+    pub(super) behind: HashMap<u64, u64>,
     /// Streams that are captured.
     pub(super) captured: Vec<u64>,
     /// Graphs by handle: their nodes; and nodes by handle.
@@ -124,6 +128,19 @@ pub(crate) fn set_busy(stream: u64, busy: bool) {
     world.busy.retain(|known| *known != stream);
     if busy {
         world.busy.push(stream);
+    }
+}
+
+/// From now on a launch of this kernel makes a stream busy, any but this one of the program's: as a kernel does that never
+/// ends when it is replayed. `None`: it ends again, and the streams that it kept are idle.
+pub(crate) fn set_hanging(name: &str, program: Option<u64>) {
+    let mut world = world();
+    match program {
+        Some(stream) => drop(world.hanging.insert(name.to_owned(), stream)),
+        None => {
+            world.hanging.remove(name);
+            world.busy.clear();
+        }
     }
 }
 

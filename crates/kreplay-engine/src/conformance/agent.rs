@@ -1,7 +1,7 @@
 //! The agent alone: what the seam's contract promises of memory and work.
 
-use super::{Kernel, Rig};
-use crate::{Agent, AgentError, Backing, Move, Range, Tier};
+use super::{Kernel, Rig, observes_or_skips};
+use crate::{Agent, AgentError, Backing, Chunk, Move, Range, Tier};
 use std::time::{Duration, Instant};
 
 pub(super) fn soon() -> Instant {
@@ -128,6 +128,36 @@ pub fn work_is_ordered_and_can_be_repeated<R: Rig>(rig: &R) {
     agent.drain(soon()).expect("drained");
     assert!(rig.read(at) == [4, 0, 0, 0].repeat(1024));
     agent.free(kept);
+    rig.free(at.base);
+}
+
+/// Marks count what is over, and begin anew when everything was waited for.
+pub fn marks_tell_how_far_the_queue_has_come<R: Rig>(rig: &R) {
+    let agent = rig.agent();
+    if agent.reached().is_none() {
+        assert!(matches!(agent.mark(), Err(AgentError::Unsupported(_))));
+        println!("skipped: this agent does not mark its queue");
+        return;
+    }
+    if !observes_or_skips(rig) {
+        return;
+    }
+    let at = Range::new(rig.allocate(4096), 4096);
+    let work = rig.work(&Kernel::Add { at, value: 1 });
+    for waits in [Agent::settle, Agent::drain] {
+        for marks in [1, 3, 70] {
+            assert_eq!(agent.reached(), Some(0));
+            for _ in 0..marks {
+                agent.submit(&work).expect("submitted");
+                agent.mark().expect("marked");
+            }
+            // The answer comes behind all of them.
+            let ticket = agent.hash(&[at], Chunk::DEFAULT).expect("hashed");
+            agent.answer(ticket, soon()).expect("answered");
+            assert_eq!(agent.reached(), Some(marks));
+            waits(&*agent, soon()).expect("over");
+        }
+    }
     rig.free(at.base);
 }
 

@@ -58,6 +58,7 @@ macro_rules! conformance_suite {
             synchronise_goes_either_way,
             equal_bytes_have_equal_hashes_and_others_do_not,
             work_is_ordered_and_can_be_repeated,
+            marks_tell_how_far_the_queue_has_come,
             tickets_may_be_answered_late_and_in_any_order,
             too_large_an_allocation_is_exhausted,
         );

@@ -117,7 +117,7 @@ impl<A: Agent> Engine<A> {
             && let Ok(work) = record()
             && let Some(batch) = &mut *lock(&self.batch)
         {
-            batch.record_unselected(work);
+            batch.record_unselected(work, &info.kernel);
             return Decision::Recorded(RunGuard::recorded(hold, turn, Arc::clone(self), None));
         }
         drop(hold);

@@ -155,7 +155,7 @@ impl<A: Agent> Engine<A> {
                         let dispatch = Recorded { id, start, info, thread: thread::system_number() };
                         batch.record_dispatch(Some(work), dispatch);
                     }
-                    Part::Launch(work, _, None) => batch.record_unselected(work),
+                    Part::Launch(work, info, None) => batch.record_unselected(work, &info.kernel),
                     Part::Operation(work, bytes) => batch.record_operation(work, bytes),
                 }
             }
@@ -165,6 +165,7 @@ impl<A: Agent> Engine<A> {
 
     /// Why a launch that is not selected cannot be run again.
     pub(super) fn unrecordable(&self, info: &DispatchInfo) -> Option<Decline> {
-        info.traits.unrepeatable().or_else(|| lock(&self.inventory).verdict(&info.arguments))
+        let unrepeatable = info.traits.unrepeatable().or_else(|| lock(&self.inventory).verdict(&info.arguments));
+        unrepeatable.or_else(|| lock(&self.refused).contains(&info.kernel.key).then_some(Decline::PassFailed))
     }
 }

@@ -61,6 +61,8 @@ pub struct Engine<A: Agent> {
     pub(crate) reach: Mutex<ReachTable>,
     /// Kernels that must not be replayed again: a pass of theirs did not end in time.
     pub(crate) refused: Mutex<BTreeSet<u64>>,
+    /// Kernels of which one is to be refused, once it is known which.
+    pub(crate) suspects: Mutex<BTreeSet<u64>>,
     /// The agent is gone.
     pub(crate) lost: AtomicBool,
     /// Work of a window that was given up may still be running.
@@ -113,6 +115,7 @@ impl<A: Agent> Engine<A> {
             trust: Mutex::default(),
             reach: Mutex::default(),
             refused: Mutex::default(),
+            suspects: Mutex::default(),
             lost: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
             batch: Mutex::default(),

@@ -12,6 +12,7 @@ pub struct MemoryAgent {
     pub(super) id: AgentId,
     pub(super) capabilities: Capabilities,
     pub(super) lazy: bool,
+    pub(super) marks: bool,
     pub(super) total: u64,
     pub(super) poison: u8,
     pub(super) state: Mutex<State>,

@@ -15,6 +15,7 @@ pub struct Builder {
     id: u64,
     capabilities: Capabilities,
     lazy: bool,
+    marks: bool,
     total: u64,
     poison: u8,
 }
@@ -31,6 +32,13 @@ impl Builder {
     #[must_use]
     pub fn eager(mut self) -> Self {
         self.lazy = false;
+        self
+    }
+
+    /// It cannot mark its queue.
+    #[must_use]
+    pub fn unmarked(mut self) -> Self {
+        self.marks = false;
         self
     }
 
@@ -54,6 +62,7 @@ impl Builder {
             id: AgentId(self.id),
             capabilities: self.capabilities,
             lazy: self.lazy,
+            marks: self.marks,
             total: self.total,
             poison: self.poison,
             state: Mutex::new(State {
@@ -69,6 +78,6 @@ impl MemoryAgent {
     /// A lazy agent of number `id` (below 4096) with 1 TiB of device memory.
     pub fn builder(id: u64) -> Builder {
         let capabilities = Capabilities { observe: true };
-        Builder { id, capabilities, lazy: true, total: 1 << 40, poison: POISON }
+        Builder { id, capabilities, lazy: true, marks: true, total: 1 << 40, poison: POISON }
     }
 }

@@ -22,6 +22,8 @@ pub enum Call {
     Answer,
     /// [`crate::Agent::submit`].
     Submit,
+    /// [`crate::Agent::mark`].
+    Mark,
     /// [`crate::Agent::kept`].
     Kept,
     /// [`crate::Agent::drain`].
@@ -32,7 +34,7 @@ pub enum Call {
 
 impl Call {
     /// Every one, in the order of the seam.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Call::Memory,
         Call::Allocate,
         Call::Copy,
@@ -41,6 +43,7 @@ impl Call {
         Call::Hash,
         Call::Answer,
         Call::Submit,
+        Call::Mark,
         Call::Kept,
         Call::Drain,
         Call::Settle,

@@ -21,6 +21,7 @@ pub(super) enum Step {
         ticket: u64,
     },
     Submit(Work),
+    Mark,
     /// Fails when it is reached.
     Fail(AgentError),
 }
@@ -37,6 +38,8 @@ pub(super) struct Machine {
     /// The submission of this number (from 0) hangs for so many waits.
     pub(super) hang: Option<(u64, u32)>,
     pub(super) submitted: u64,
+    /// Marks that were reached since the last wait for everything.
+    pub(super) marks: u64,
     pub(super) copied_bytes: u64,
     pub(super) compared_bytes: u64,
     pub(super) busy: Duration,
@@ -81,6 +84,7 @@ impl Machine {
                 self.answers.insert(ticket, Answer::Hashes(hashes));
             }
             Step::Submit(work) => work.run(&mut self.memory),
+            Step::Mark => self.marks += 1,
             Step::Fail(error) => self.orders.late = Some(error),
         }
     }

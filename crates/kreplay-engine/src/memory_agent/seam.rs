@@ -83,10 +83,22 @@ impl Agent for MemoryAgent {
         self.push(Call::Submit, |_| Step::Submit(work.clone())).map(drop)
     }
 
+    fn mark(&self) -> Result<(), AgentError> {
+        if !self.marks {
+            return Err(AgentError::Unsupported("mark its queue"));
+        }
+        self.push(Call::Mark, |_| Step::Mark).map(drop)
+    }
+
+    fn reached(&self) -> Option<u64> {
+        self.marks.then(|| self.state().machine.marks)
+    }
+
     fn drain(&self, _: Instant) -> Result<(), AgentError> {
         let mut state = self.state();
         self.meet(&mut state, Call::Drain)?;
         state.wait()?;
+        state.machine.marks = 0;
         let idle = state.machine.run_program();
         if idle { Ok(()) } else { Err(AgentError::Deadline { what: "a queue of the program" }) }
     }
@@ -100,6 +112,7 @@ impl Agent for MemoryAgent {
         self.meet(&mut state, Call::Settle)?;
         state.wait()?;
         state.machine.answers.clear();
+        state.machine.marks = 0;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod faults;
 mod finding;
 mod gone;
 mod memory;
+mod overdue;
 mod random_programs;
 mod selection;
 mod setup;

@@ -15,7 +15,10 @@ pub struct Setup {
 
 impl Setup {
     pub fn new(settings: Settings, counters: Option<Arc<dyn Counters>>) -> Self {
-        let agent = MemoryAgent::builder(0).build();
+        Self::on(MemoryAgent::builder(0).build(), settings, counters)
+    }
+
+    pub fn on(agent: Arc<MemoryAgent>, settings: Settings, counters: Option<Arc<dyn Counters>>) -> Self {
         let log = Log::new();
         let process = Process::new(settings, Arc::new(Odd), Arc::new(ByPlan), log.clone());
         let engine = Engine::new(agent.clone(), counters, process).unwrap();

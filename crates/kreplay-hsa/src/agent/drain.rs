@@ -26,9 +26,11 @@ impl Own {
         self.notice_fault()?;
         if self.overdue {
             self.end_queue();
+            self.forget_marks();
             return Ok(());
         }
         self.wait_idle(deadline)?;
+        self.forget_marks();
         for (_, awaited) in std::mem::take(&mut self.awaited) {
             self.retire(awaited.results);
             self.signals.release(awaited.signal);

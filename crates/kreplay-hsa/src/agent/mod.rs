@@ -21,6 +21,7 @@ mod conformance;
 mod drain;
 mod error;
 mod kernels;
+mod marks;
 mod operations;
 mod own;
 mod passes;

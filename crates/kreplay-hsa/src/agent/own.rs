@@ -24,6 +24,8 @@ pub(super) struct Own {
     agent: AgentHandle,
     pub(super) ring: Option<Ring>,
     pub(super) signals: Signals,
+    /// What marks lower, once one was put.
+    pub(super) marks: Option<Signal>,
     scratch: Scratch,
     kernels: Option<Kernels>,
     pub(super) awaited: BTreeMap<u64, Awaited>,
@@ -76,6 +78,7 @@ impl Own {
             agent,
             ring: Some(Ring::new(api, agent)?),
             signals: Signals::new(api),
+            marks: None,
             scratch: Scratch::new(api, host.pool, agent),
             kernels: Kernels::load(&api, agent, chip)?,
             awaited: BTreeMap::new(),
@@ -242,6 +245,9 @@ impl Own {
                 ring.destroy();
                 self.signals.release(signal);
             }
+        }
+        if let Some(signal) = self.marks.take() {
+            self.signals.release(signal);
         }
         self.scratch.close();
         self.signals.close();

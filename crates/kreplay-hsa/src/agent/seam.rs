@@ -62,6 +62,14 @@ impl Agent for HsaAgent {
         }
     }
 
+    fn mark(&self) -> Result<(), AgentError> {
+        self.own()?.mark()
+    }
+
+    fn reached(&self) -> Option<u64> {
+        Some(self.own().map_or(0, |own| own.marks_reached()))
+    }
+
     fn records(&self) -> bool {
         true
     }

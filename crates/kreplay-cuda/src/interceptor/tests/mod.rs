@@ -18,6 +18,7 @@ mod neighbours;
 mod newer;
 mod one_pass;
 mod operations;
+mod overdue;
 mod pools;
 mod several_devices;
 mod unselected;

@@ -5,6 +5,7 @@
 //! differ is the one. A divergence that does not come again is not found so; then all dispatches stay marked.
 
 use super::Batch;
+use super::overdue::Overdue;
 use crate::verify::wrong_answer;
 use crate::{Agent, AgentError, Answer, Range};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,19 +35,30 @@ impl<A: Agent> Batch<A> {
         let restored = self.core.footprint.ranges(&self.core.restored);
         self.core.copy_back(&restored)?;
         let bytes: u64 = ranges.iter().map(|range| range.bytes).sum();
-        for (at, entry) in self.entries.iter().enumerate() {
-            agent.submit(&entry.work)?;
-            let ticket = agent.hash(ranges, self.core.chunk())?;
-            self.core.bytes.compared += bytes;
+        // The first entry must not be taken for what is done before it.
+        agent.settle(self.core.deadline())?;
+        for at in 0..self.entries.len() {
             // Answered at once: a window may hold more entries than an agent keeps answers.
-            let Answer::Hashes(hashes) = agent.answer(ticket, self.core.deadline())? else {
-                return Err(wrong_answer());
-            };
-            if !go_on(at, digest(&hashes)) {
+            let hashed = self.hash_behind(&*agent, at, ranges);
+            if let Err(AgentError::Deadline { .. }) = hashed {
+                self.overdue = Some(Overdue::Entry(at));
+            }
+            self.core.bytes.compared += bytes;
+            if !go_on(at, digest(&hashed?)) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Runs one entry; the hashes after it.
+    fn hash_behind(&self, agent: &A, at: usize, ranges: &[Range]) -> Result<Vec<u64>, AgentError> {
+        agent.submit(&self.entries[at].work)?;
+        let ticket = agent.hash(ranges, self.core.chunk())?;
+        match agent.answer(ticket, self.core.deadline())? {
+            Answer::Hashes(hashes) => Ok(hashes),
+            Answer::Chunks(_) => Err(wrong_answer()),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod close;
 mod find;
 mod length;
 mod open;
+mod overdue;
 mod passes;
 mod post;
 mod put_back;
@@ -46,7 +47,8 @@ pub(crate) use length::WindowCost;
 
 use super::core::Core;
 use crate::engine::Refusal;
-use crate::{Agent, DispatchId, DispatchInfo, Generation, Range};
+use crate::{Agent, DispatchId, DispatchInfo, Generation, KernelInfo, Range};
+use overdue::Overdue;
 use std::time::{Duration, Instant};
 
 /// What pass 0 of a batch window is to its counters.
@@ -86,6 +88,8 @@ struct Entry<W> {
     work: W,
     /// Its place among the dispatches, when it is counted.
     dispatch: Option<u32>,
+    /// What it launches, when that is not selected.
+    unselected: Option<KernelInfo>,
 }
 
 /// A free that the program made and that happens when the window is over.
@@ -120,6 +124,8 @@ pub(crate) struct Batch<A: Agent> {
     frees: Vec<HeldFree>,
     /// Why it will not be replayed.
     spoiled: Option<Refusal>,
+    /// A pass did not end in time, and what is known of that.
+    overdue: Option<Overdue>,
     /// The entry that does other work each time, once it was found.
     divergent: Option<usize>,
     /// What it wrote, when that is kept.

@@ -70,6 +70,7 @@ impl<A: Agent> Batch<A> {
             recorded_bytes: 0,
             frees: Vec::new(),
             spoiled: None,
+            overdue: None,
             divergent: None,
             written: None,
         }

@@ -35,11 +35,23 @@ impl<A: Agent> Batch<A> {
 
     /// Runs the list once, counted as pass `planned` of the plan.
     fn pass(&mut self, planned: u32) -> Result<(), AgentError> {
-        let agent = self.core.agent();
         if let Some(dispatch) = self.dispatches.first() {
             self.core.begin_counting(&dispatch.info, planned);
         }
         let start = Instant::now();
+        let marked = self.marks_entries();
+        self.run_list(marked).inspect_err(|error| self.look_for_overdue(error, marked))?;
+        self.replayed += start.elapsed();
+        self.core.counting.end();
+        self.core.lap(|phases| &mut phases.passes);
+        Ok(())
+    }
+
+    /// Submits the list and waits for its end; `marked`: with a mark before it, and one behind each entry.
+    fn run_list(&mut self, marked: bool) -> Result<(), AgentError> {
+        let agent = self.core.agent();
+        let mark = || if marked { agent.mark() } else { Ok(()) };
+        mark()?;
         for entry in &self.entries {
             if let Some(index) = entry.dispatch {
                 self.core.counting.before(index);
@@ -48,13 +60,11 @@ impl<A: Agent> Batch<A> {
             if let Some(index) = entry.dispatch {
                 self.core.counting.after(index);
             }
+            // Outside of what is counted.
+            mark()?;
         }
         // Each pass has a deadline of its own, and its time is told from the counters' and the checks'.
-        agent.settle(self.core.deadline())?;
-        self.replayed += start.elapsed();
-        self.core.counting.end();
-        self.core.lap(|phases| &mut phases.passes);
-        Ok(())
+        agent.settle(self.core.deadline())
     }
 
     /// Checks what the run wrote; pass 0 is run 0.

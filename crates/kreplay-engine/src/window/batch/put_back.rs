@@ -3,7 +3,6 @@
 use super::Batch;
 use super::post::Post;
 use crate::engine::{Belief, Refusal};
-use crate::lock::lock;
 use crate::{Agent, AgentError, Decline, Towards};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,9 +58,10 @@ impl<A: Agent> Batch<A> {
         let engine = Arc::clone(&self.core.engine);
         self.core.counting.abandon();
         let mut refusal = engine.refuse(Decline::PassFailed, error);
-        if matches!(error, AgentError::Deadline { .. }) {
-            let mut refused = lock(&engine.refused);
-            refused.extend(self.dispatches.iter().map(|dispatch| dispatch.info.kernel.key));
+        if let AgentError::Deadline { .. } = error
+            && let Some(overdue) = self.refuse_overdue()
+        {
+            refusal.detail = format!("{}: {overdue}", refusal.detail);
         }
         if matches!(error, AgentError::Lost(_)) {
             self.core.stuck = true;

@@ -3,7 +3,7 @@
 use super::{Batch, Entry, HeldFree, Recorded};
 use crate::engine::Refusal;
 use crate::inventory::generations_so_far;
-use crate::{Agent, Decline};
+use crate::{Agent, Decline, KernelInfo};
 use std::time::{Duration, Instant};
 
 impl<A: Agent> Batch<A> {
@@ -15,7 +15,7 @@ impl<A: Agent> Batch<A> {
         self.idle = 0;
         if let Some(work) = work {
             self.reached = generations_so_far();
-            self.push(work, Some(index));
+            self.push(work, Some(index), None);
         }
         let counted = self.first_counted && self.core.counting.running();
         counted.then(|| {
@@ -40,23 +40,23 @@ impl<A: Agent> Batch<A> {
     }
 
     /// A launch that is not selected follows.
-    pub(crate) fn record_unselected(&mut self, work: A::Work) {
+    pub(crate) fn record_unselected(&mut self, work: A::Work, kernel: &KernelInfo) {
         self.passed_by();
         self.reached = generations_so_far();
-        self.push(work, None);
+        self.push(work, None, Some(kernel.clone()));
     }
 
     /// A memory operation follows, for which at least so many bytes are kept.
     pub(crate) fn record_operation(&mut self, work: A::Work, bytes: u64) {
         self.operations += 1;
         let least = self.recorded_bytes.saturating_add(bytes);
-        self.push(work, None);
+        self.push(work, None, None);
         self.recorded_bytes = self.recorded_bytes.max(least);
     }
 
-    fn push(&mut self, work: A::Work, dispatch: Option<u32>) {
+    fn push(&mut self, work: A::Work, dispatch: Option<u32>, unselected: Option<KernelInfo>) {
         self.recorded_bytes = self.recorded_bytes.saturating_add(self.core.engine.agent.work_bytes(&work));
-        self.entries.push(Entry { work, dispatch });
+        self.entries.push(Entry { work, dispatch, unselected });
     }
 
     /// Lets a region linger that was freed, until the window is over.
