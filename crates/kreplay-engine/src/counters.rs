@@ -230,6 +230,12 @@ pub trait Counters: Send + Sync + 'static {
         u32::MAX
     }
 
+    /// Most dispatches that a window of this plan may hold alone where the program submits them as one, as a graph does, and they
+    /// cannot be divided.
+    fn most_together(&self, plan: &Plan) -> u32 {
+        self.most_dispatches(plan)
+    }
+
     /// How many dispatches every window of this plan should be opened for, where another number costs another programming of
     /// the hardware; `None`: as many as their costs ask for.
     fn steady_dispatches(&self, plan: &Plan) -> Option<u32> {

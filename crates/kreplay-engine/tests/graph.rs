@@ -229,7 +229,10 @@ fn what_cannot_be_recorded_says_which_node() {
     assert_eq!(detail(batch(2), &with(own)), Some(declined("the kernel node kernel4 needs a window of its own")));
     let short = Settings { batch: BatchLimits { dispatches: 1, ..limits() }, ..batch(2) };
     let long = [kernel(1), kernel(1)];
-    assert_eq!(detail(short, &long), Some(declined("it has more kernels than a window holds (1)")));
+    assert_eq!(
+        detail(short, &long),
+        Some(declined("it has 2 launches to count, and a window holds at most 1 that come as one"))
+    );
     let off = declined("graphs are replayed in batch windows only, and these are not in use");
     assert_eq!(detail(settings(2), &[kernel(1)]), Some(off));
     // A memory operation that turns out not to be one that can be done again, and a kernel that cannot be described.
@@ -243,6 +246,32 @@ fn what_cannot_be_recorded_says_which_node() {
     drop(setup.engine.dispatch_graph(vec![GraphNode::Kernel(Member { info: info(3), operation: false, record })]));
     let unknown = declined("the kernel node kernel3 declines: unknown_arguments");
     assert_eq!(setup.outcomes(), [(1, declined("a copy node cannot be recorded")), (3, unknown)]);
+}
+
+#[test]
+fn a_graph_that_is_longer_than_windows_should_be_has_one_alone() {
+    for kernels in [3, 4] {
+        let counters = Arc::new(InLine { most: Some(2), together: Some(3), ..InLine::default() });
+        let setup = setup(counted(&["a"]), Some(counters.clone()));
+        let before = setup.word();
+        let short = setup.graph(&[kernel(1)], before);
+        let word = setup.graph(&(0..kernels).map(|_| kernel(3)).collect::<Vec<_>>(), short);
+        let word = setup.graph(&[kernel(5)], word);
+        setup.finish();
+        assert_eq!(setup.word(), word);
+        let outcomes = setup.outcomes();
+        let (long, others): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(|(key, _)| *key == 3);
+        assert_eq!(others, [1, 5].map(|key| (key, Outcome::Replayed)));
+        let opened = counters.take().into_iter().filter(|call| call.starts_with("open")).collect::<Vec<_>>();
+        if kernels == 3 {
+            assert_eq!(long, [(3, Outcome::Replayed), (3, Outcome::Replayed), (3, Outcome::Replayed)]);
+            assert_eq!(opened, ["open 2", "open 3", "open 2"]);
+            assert_eq!(setup.closings().iter().map(|window| window.0).collect::<Vec<_>>(), [1, 3, 1]);
+        } else {
+            let refused = declined("it has 4 launches to count, and a window holds at most 3 that come as one");
+            assert!(long.len() == 4 && long.iter().all(|(_, outcome)| *outcome == refused), "{long:?}");
+        }
+    }
 }
 
 #[test]

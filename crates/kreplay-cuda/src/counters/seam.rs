@@ -6,7 +6,7 @@ use super::planning::list::list;
 use super::planning::plan::{Planned, plan, plan_unfenced, timing_plan};
 use super::ranges::Ranges;
 use super::ranges::evaluate::{Evaluator, Job};
-use super::ranges::room::{most_dispatches, steady_dispatches};
+use super::ranges::room::{most_dispatches, most_together, steady_dispatches};
 use super::sampling::{Events, Sampling};
 use super::sharing::alone;
 use super::sharing::lock::GpuLock;
@@ -179,6 +179,10 @@ impl Counters for CudaCounters {
 
     fn most_dispatches(&self, plan: &Plan) -> u32 {
         most_dispatches(plan)
+    }
+
+    fn most_together(&self, plan: &Plan) -> u32 {
+        most_together(plan)
     }
 
     fn steady_dispatches(&self, plan: &Plan) -> Option<u32> {

@@ -18,7 +18,7 @@ impl CuptiStatus {
 
     /// Ours: this CUPTI does not have the function.
     pub(crate) const MISSING: CuptiStatus = CuptiStatus(-1);
-    /// The hardware's buffer overflowed, where decoding says so.
+    /// No room on the host; where decoding says so, the hardware's buffer overflowed.
     pub(crate) const OUT_OF_MEMORY: CuptiStatus = CuptiStatus(8);
 
     /// Name and meaning; the remedy where there is one.

@@ -125,9 +125,7 @@ impl<A: Agent> Engine<A> {
             let work = (member.record)().map_err(alone)?;
             parts.push(Part::Launch(work, member.info, *selected));
         }
-        if self.room_for(&parts) > self.most_dispatches() {
-            return Err(refused(format!("it has more kernels than a window holds ({})", self.most_dispatches())));
-        }
+        self.fits_together(&parts).map_err(refused)?;
         self.record_together(start, parts, passes)
     }
 }

@@ -93,9 +93,7 @@ impl<A: Agent> Engine<A> {
             let work = (member.record)().map_err(|reason| refused(reason.into()))?;
             parts.push(Part::Launch(work, member.info, *selected));
         }
-        if self.room_for(&parts) > self.most_dispatches() {
-            return Err(all("more launches than a window holds were submitted at once"));
-        }
+        self.fits_together(&parts).map_err(|detail| all(&detail))?;
         self.record_together(start, parts, passes).map_err(|refusal| (None, refusal))
     }
 
@@ -115,6 +113,18 @@ impl<A: Agent> Engine<A> {
             Part::Operation(..) => operations,
         };
         parts.iter().filter(takes).count() as u32
+    }
+
+    /// Whether a window of their own has room for these.
+    ///
+    /// # Errors
+    /// That it has not, in words.
+    pub(super) fn fits_together(&self, parts: &[Part<A::Work>]) -> Result<(), String> {
+        let (room, most) = (self.room_for(parts), self.most_together());
+        if room > most {
+            return Err(format!("it has {room} launches to count, and a window holds at most {most} that come as one"));
+        }
+        Ok(())
     }
 
     /// Puts all of these into one batch window, in this order. `passes` is those of the selected launches; where none is,

@@ -38,6 +38,12 @@ impl<A: Agent> Engine<A> {
         self.process.settings.batch.dispatches.min(counters).max(1)
     }
 
+    /// Most dispatches that may be submitted as one: such a window holds nothing else.
+    pub(super) fn most_together(&self) -> u32 {
+        let counters = self.counters.as_ref().map_or(u32::MAX, |counters| counters.most_together(&self.plan));
+        self.process.settings.batch.dispatches.min(counters).max(self.most_dispatches())
+    }
+
     /// Whether launches that are not selected take up room in a window.
     pub(crate) fn counts_every_launch(&self) -> bool {
         self.counters.as_ref().is_some_and(|counters| counters.counts_every_launch(&self.plan))

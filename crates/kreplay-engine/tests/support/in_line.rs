@@ -18,6 +18,8 @@ pub struct InLine {
     pub counted: AtomicU32,
     pub every_launch: bool,
     pub most: Option<u32>,
+    /// Most dispatches that come as one.
+    pub together: Option<u32>,
     /// Whether the end of a pass shows that the program's own launches cannot be counted after all.
     pub gives_up: bool,
     pub given_up: AtomicBool,
@@ -57,6 +59,10 @@ impl Counters for InLine {
 
     fn most_dispatches(&self, _: &Plan) -> u32 {
         self.most.unwrap_or(u32::MAX)
+    }
+
+    fn most_together(&self, plan: &Plan) -> u32 {
+        self.together.unwrap_or_else(|| self.most_dispatches(plan))
     }
 
     fn open(&self, _: &Plan, dispatches: u32) -> Result<(), CountersError> {

@@ -2,6 +2,7 @@
 
 use crate::counters::Guarded;
 use crate::counters::planning::range_group::Group;
+use std::alloc::Layout;
 use std::sync::{Arc, Mutex};
 
 /// Images are made for multiples of so many ranges, so that windows of about the same length share them.
@@ -39,18 +40,39 @@ pub(in crate::counters) fn room(launches: u32, most: u32) -> u32 {
     if launches <= 1 { 1 } else { launches.div_ceil(STEP).saturating_mul(STEP).min(most).max(launches) }
 }
 
+/// As [`zeroed`]; `None` where there is no room for it.
+pub(in crate::counters) fn try_zeroed(bytes: usize) -> Option<Vec<u8>> {
+    if bytes == 0 {
+        return Some(Vec::new());
+    }
+    let layout = Layout::array::<u8>(bytes).ok()?;
+    // SAFETY: the layout has a size.
+    let start = unsafe { std::alloc::alloc_zeroed(layout) };
+    if start.is_null() {
+        return None;
+    }
+    // SAFETY: allocated just now by the allocator that vectors use, with the layout of one of so many bytes, all initialised.
+    let mut storage = unsafe { Vec::from_raw_parts(start, bytes, bytes) };
+    advise(&mut storage);
+    Some(storage)
+}
+
 /// Zeroed storage that the kernel is asked to back with large pages: touching some hundred megabytes page by page takes tenths
 /// of a second.
 pub(in crate::counters) fn zeroed(bytes: usize) -> Vec<u8> {
-    const LARGE: usize = 2 << 20;
     let mut storage = vec![0; bytes];
+    advise(&mut storage);
+    storage
+}
+
+fn advise(storage: &mut [u8]) {
+    const LARGE: usize = 2 << 20;
     let start = storage.as_mut_ptr() as usize;
-    let (from, to) = (start.next_multiple_of(LARGE), (start + bytes) / LARGE * LARGE);
+    let (from, to) = (start.next_multiple_of(LARGE), (start + storage.len()) / LARGE * LARGE);
     if from < to {
         // SAFETY: whole pages within the storage; the advice changes nothing of what they hold. A refusal costs only time.
         unsafe { libc::madvise(from as *mut libc::c_void, to - from, libc::MADV_HUGEPAGE) };
     }
-    storage
 }
 
 #[cfg(test)]
@@ -90,6 +112,9 @@ mod tests {
         for bytes in [0, 1, 4096, 5 << 20] {
             let storage = zeroed(bytes);
             assert!(storage.len() == bytes && storage.iter().all(|byte| *byte == 0));
+            assert_eq!(try_zeroed(bytes), Some(storage));
         }
+        assert_eq!(try_zeroed(usize::MAX), None);
+        assert_eq!(try_zeroed(isize::MAX as usize), None, "no machine has that");
     }
 }

@@ -6,13 +6,26 @@ use kreplay_engine::{Plan, Way};
 /// another.
 const BUDGET: u64 = 512 << 20;
 
+/// The same for launches that come as one, as those of a graph, and so cannot be divided among windows: 2912 of them for nine
+/// passes on a GH100.
+const BUDGET_TOGETHER: u64 = 4 * BUDGET;
+
 /// What an image takes for a dispatch and a pass of ranges, in bytes: 0.7 MB for nine passes on a GH100.
 const EACH: u64 = 80 << 10;
 
 /// Most dispatches that a window of this plan should hold.
 pub(in crate::counters) fn most_dispatches(plan: &Plan) -> u32 {
+    most_within(BUDGET, plan)
+}
+
+/// Most dispatches that a window of this plan may hold where they come as one.
+pub(in crate::counters) fn most_together(plan: &Plan) -> u32 {
+    most_within(BUDGET_TOGETHER, plan)
+}
+
+fn most_within(budget: u64, plan: &Plan) -> u32 {
     let ranges = plan.passes.iter().filter(|pass| pass.way == Way::Ranges).count() as u64;
-    u32::try_from(BUDGET / (EACH * ranges.max(1))).unwrap_or(u32::MAX)
+    u32::try_from(budget / (EACH * ranges.max(1))).unwrap_or(u32::MAX)
 }
 
 /// Dispatches of a window that is counted by ranges.
@@ -39,6 +52,7 @@ mod tests {
             Plan { passes: ways.iter().map(pass).collect() }
         };
         assert_eq!(most_dispatches(&plan(&[Way::Ranges; 9])), 728);
+        assert_eq!(most_together(&plan(&[Way::Ranges; 9])), 2912);
         assert_eq!(steady_dispatches(&plan(&[Way::Ranges; 9])), Some(500));
         assert_eq!(steady_dispatches(&plan(&[Way::Ranges; 18])), Some(364));
         assert_eq!(steady_dispatches(&plan(&[Way::Timing, Way::Sampling])), None);

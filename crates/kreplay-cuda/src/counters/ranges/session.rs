@@ -1,6 +1,6 @@
 //! The Range Profiler's session of a context: the hardware is read around each dispatch.
 
-use super::images::zeroed;
+use super::images::try_zeroed;
 use crate::agent::CudaAgent;
 use crate::counters::planning::range_group::Group;
 use crate::counters::sharing::busy::while_busy;
@@ -49,9 +49,10 @@ impl RangeProfiler {
     /// An empty counter image for a group and a number of ranges.
     ///
     /// # Errors
-    /// CUPTI's status.
+    /// CUPTI's status; [`CuptiStatus::OUT_OF_MEMORY`] where the host has no room for it.
     pub(crate) fn image(&self, group: &Arc<Group>, ranges: u32) -> Result<Vec<u8>, CuptiError> {
-        let mut image = zeroed(self.lay_out(group, ranges)?);
+        let no_room = CuptiError { call: "the storage of a counter image", status: CuptiStatus::OUT_OF_MEMORY };
+        let mut image = try_zeroed(self.lay_out(group, ranges)?).ok_or(no_room)?;
         self.initialize(&mut image)?;
         Ok(image)
     }

@@ -16,6 +16,8 @@ pub(super) struct OnePass {
     pub(super) told: Told,
     /// Whether launches are counted as the program makes them.
     pub(super) in_line: bool,
+    /// Most dispatches of a window, and of what comes as one.
+    pub(super) most: Option<(u32, u32)>,
     /// Met as they prepare: when they have begun, and before they end.
     pub(super) meeting: Option<Arc<Barrier>>,
 }
@@ -37,6 +39,12 @@ impl Counters for OnePass {
     }
     fn counts_program_queues(&self, _pass: &PlannedPass) -> bool {
         self.in_line
+    }
+    fn most_dispatches(&self, _plan: &Plan) -> u32 {
+        self.most.map_or(u32::MAX, |(most, _)| most)
+    }
+    fn most_together(&self, _plan: &Plan) -> u32 {
+        self.most.map_or(u32::MAX, |(_, together)| together)
     }
     fn open(&self, _plan: &Plan, _dispatches: u32) -> Result<(), CountersError> {
         self.tell("open");

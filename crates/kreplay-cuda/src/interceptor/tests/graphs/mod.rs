@@ -2,6 +2,7 @@
 
 mod changes;
 
+use super::one_pass::OnePass;
 use super::*;
 use crate::fake::{Node, add_graph, add_node, kernel_params};
 use crate::tables::graph_structs::{
@@ -125,6 +126,41 @@ fn a_node_that_cannot_be_recorded_is_named() {
             other => panic!("{other:?}"),
         }
         assert_eq!((word(data), fake::launches("graph_with_host")), (before.wrapping_add(1), launches + 1));
+    }
+}
+
+#[test]
+fn a_graph_alone_may_be_longer_than_a_window_and_what_is_too_long_says_so() {
+    let request = Request { names: vec!["some".into()], ..Request::default() };
+    let make = |_: &CudaAgent| -> Option<Arc<dyn AgentCounters>> {
+        Some(Arc::new(OnePass { most: Some((2, 5)), ..OnePass::default() }))
+    };
+    let program = Program::counted(1, true, request, Box::new(make));
+    let data = program.allocate(4096);
+    let function = increment("graph_of_many");
+    for (kernels, fits) in [(2, true), (5, true), (6, false)] {
+        let graph = add_graph();
+        let mut before = Vec::new();
+        for _ in 0..kernels {
+            before = vec![add_node(graph, kernel(function, data), &before)];
+        }
+        let exec = program.instantiate(graph);
+        let expected = word(data) + kernels;
+        program.launch_graph(exec, || (0..kernels).for_each(|_| program.run(function, data)));
+        program.close_window();
+        assert_eq!(word(data), expected);
+        let records = program.take();
+        assert_eq!(records.len(), kernels as usize);
+        for record in records {
+            match record.outcome {
+                Outcome::Replayed => assert!(fits),
+                Outcome::Declined { reason, detail } => {
+                    assert!(!fits && reason == Decline::GraphLaunch);
+                    assert!(detail.contains("has 6 launches") && detail.contains("at most 5"), "{detail}");
+                }
+                Outcome::Counted => panic!("a graph's kernels are counted by replays"),
+            }
+        }
     }
 }
 
