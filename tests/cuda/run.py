@@ -55,7 +55,7 @@ WARPS = "sm__warps_launched.sum"
 SAMPLED = "sm__cycles_active.sum,sm__inst_executed.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
+    "many_allocations streams threads per_thread contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
     "sharing graphs printing fault filters silent"
 ).split()
 OTHERS = "spinning dying lasting slow two_devices".split()
@@ -146,7 +146,7 @@ def build():
             source = HERE / "unloaded.cu"
         if made.exists() and made.stat().st_mtime > max(source.stat().st_mtime, (HERE / "check.cuh").stat().st_mtime):
             return
-        extra = ["-rdc=true", "-lcudadevrt"] if name == "dynamic_parallelism" else []
+        extra = {"dynamic_parallelism": ["-rdc=true", "-lcudadevrt"], "per_thread": ["--default-stream", "per-thread"]}.get(name, [])
         if name.endswith(".so"):
             extra = ["-shared", "-Xcompiler", "-fPIC"]
         code, out, error, seconds = execute(
@@ -310,6 +310,13 @@ def faults():
         run = Run(name, options, [BUILD / "spinning"])
         # In a batch window the program answers the kernel in pass 0, and the replays find the answer.
         good = run.code == 0 and (window == "batch" or any(d["outcome"] == "declined" for d in run.dispatches))
+        check(name, run, [] if good else [run.tail()])
+        # A kernel that nobody replays waits for the host on its thread's own stream: what is launched beside it declines in time.
+        name = f"faults per_thread waiting {window}"
+        options = ["--set", "none", "--passes", "3", "--window", window, "--exclude", "wait_for_host", "--pass-deadline", "500",
+                   "--drain-deadline", "1000"]
+        run = Run(name, options, [BUILD / "per_thread", "waiting"])
+        good = run.code == 0 and "per_thread: right" in run.out and run.outcomes["drain_timeout"] > 0
         check(name, run, [] if good else [run.tail()])
         name = f"faults dying {window}"
         run = Run(name, ["--set", "none", "--passes", "3", "--window", window], [BUILD / "dying"])

@@ -1,5 +1,6 @@
 //! Waiting, with deadlines.
 
+use super::whole::per_thread_used;
 use super::{CudaAgent, locked};
 use crate::tables::{CudaError, Progress, Stream};
 use kreplay_engine::{AgentError, Range};
@@ -31,7 +32,11 @@ impl CudaAgent {
             }
             Ok(Progress::Done)
         })?;
-        // What no stream of the list showed (per-thread default streams, the driver's own work) is waited for here.
+        // What no stream of the list showed is waited for here: the driver's own work, which ends, and that of other threads'
+        // default streams, which may wait for the host.
+        if per_thread_used() {
+            return self.0.whole.wait(&self.0.driver, self.context(), deadline, |error| self.error(error));
+        }
         self.driver().synchronise_context().map_err(|error| self.error(error))
     }
 

@@ -17,6 +17,7 @@ mod results;
 mod seam;
 mod slots;
 mod streams;
+mod whole;
 mod work;
 
 #[cfg(test)]
@@ -29,6 +30,9 @@ pub(crate) mod tests;
 pub(crate) use guard::{Current, Depth, inside};
 pub(crate) use passes::launching_on;
 pub(crate) use pause::Pause;
+pub(crate) use whole::note_per_thread;
+#[cfg(test)]
+pub(crate) use whole::{forget_per_thread, per_thread_used};
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
 
 use crate::kernels;
@@ -41,6 +45,7 @@ use slots::Slots;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
+use whole::Whole;
 
 /// Contexts of the process, kept by the interceptor's map of them. One thread may launch to several, and kernels of a
 /// collective wait for each other across them: no launch may be waited for then before the next one.
@@ -70,6 +75,7 @@ struct Inner {
     backings: Mutex<Backings>,
     digests: Mutex<Digests>,
     streams: Mutex<Streams>,
+    whole: Whole,
     lost: OnceLock<String>,
     /// The program's stream that the current pass runs on; 0 for our own.
     pass_stream: AtomicU64,
@@ -147,6 +153,7 @@ impl CudaAgent {
             backings: Mutex::default(),
             digests: Mutex::default(),
             streams: Mutex::default(),
+            whole: Whole::default(),
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
             launches: AtomicU64::new(0),

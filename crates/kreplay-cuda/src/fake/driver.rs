@@ -160,7 +160,16 @@ functions! {
         const INVALID_CONTEXT: i32 = 201;
         super::contexts(Vec::pop).map_or(INVALID_CONTEXT, |popped| { put(context, popped); 0 })
     }
-    fn cuCtxSynchronize() { super::pools::synchronise(&mut world()); 0 }
+    fn cuCtxSynchronize() {
+        // Longer than any test waits, and not for ever.
+        let begin = std::time::Instant::now();
+        while world().busy_unseen && begin.elapsed() < std::time::Duration::from_secs(20) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let mut world = world();
+        super::pools::synchronise(&mut world);
+        world.broken
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { put(free, 1 << 30); put(total, 1 << 31); 0 }
     fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { grant(pointer, allocate(bytes)) }
     fn cuMemFree_v2(pointer: u64) { free(pointer) }

@@ -36,6 +36,10 @@ pub(super) struct World {
     pub(super) launches: Vec<String>,
     /// Streams that say they are busy.
     pub(super) busy: Vec<u64>,
+    /// Whether there is work that no stream shows: that of another thread's default stream.
+    pub(super) busy_unseen: bool,
+    /// What waiting for the context returns.
+    pub(super) broken: i32,
     /// Streams that are captured.
     pub(super) captured: Vec<u64>,
     /// Graphs by handle: their nodes; and nodes by handle.
@@ -124,6 +128,16 @@ pub(crate) fn set_busy(stream: u64, busy: bool) {
     if busy {
         world.busy.push(stream);
     }
+}
+
+/// Another thread's default stream is busy, or idle again.
+pub(crate) fn set_busy_unseen(busy: bool) {
+    world().busy_unseen = busy;
+}
+
+/// Waiting for the context returns this status from now on.
+pub(crate) fn break_context(status: i32) {
+    world().broken = status;
 }
 
 /// A capture of a stream begins or ends.

@@ -1,6 +1,6 @@
 //! Launches: what the engine decides about them, and what *enter* leaves for *exit*.
 
-use super::call::{Call, function_of, stream_of, symbol};
+use super::call::{Call, function_of, note_stream, stream_named, stream_of, symbol};
 use super::code::FunctionInfo;
 use super::context::{ContextState, Driven};
 use super::ids::Form;
@@ -16,10 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Interceptor {
-    /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function.
+    /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function and the
+    /// stream.
     pub(super) fn launch_enter(&self, data: &CallbackData, form: Form, per_thread: bool) {
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
-        let function = unsafe { function_of(form, data.parameters) };
+        let (function, stream) = unsafe { (function_of(form, data.parameters), stream_named(form, data.parameters)) };
+        note_stream(stream, per_thread);
         if self.capturing() && self.is_captured(data, form, per_thread) {
             return;
         }

@@ -1,6 +1,6 @@
 //! The launch of a graph.
 
-use super::super::call::stream_of;
+use super::super::call::{note_stream, stream_of};
 use super::super::context::Driven;
 use super::super::launch::bare;
 use super::super::operations::upload;
@@ -19,6 +19,7 @@ impl Interceptor {
     pub(in crate::interceptor) fn graph_enter(&self, data: &CallbackData, per_thread: bool) {
         // SAFETY: CUPTI hands the parameters of this function.
         let parameters = unsafe { data.parameters.cast::<GraphLaunchParams>().read() };
+        note_stream(parameters.stream, per_thread);
         if self.capturing() {
             return;
         }

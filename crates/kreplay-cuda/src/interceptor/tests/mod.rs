@@ -17,6 +17,7 @@ mod neighbours;
 mod newer;
 mod one_pass;
 mod operations;
+mod per_thread;
 mod pools;
 mod unselected;
 mod window_calls;
