@@ -12,8 +12,8 @@ impl Interceptor {
     pub(super) fn get_ready(&self, context: Context) {
         let Some(state) = self.contexts.get(context) else { return };
         let over = locked(&state.over);
-        // Nothing may be allocated or waited for while the program captures.
-        if *over || self.capturing() || !self.is_alive() {
+        // Nothing may be allocated or waited for while the program captures, nor as it loads a library.
+        if *over || self.capturing() || !self.is_alive() || !state.may_wait() {
             return;
         }
         let _depth = Depth::enter();

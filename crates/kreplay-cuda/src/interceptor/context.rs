@@ -44,6 +44,10 @@ pub(super) struct ContextState {
     early: Mutex<Option<Early>>,
     pub(super) functions: Functions,
     codes: AtomicU64,
+    /// The number of its agent, whether it has come to be or not.
+    id: OnceLock<AgentId>,
+    /// A launch was described to the engine with the loader free: what windows wait for has started since.
+    waited: AtomicBool,
     /// There is an engine, or there can be none.
     made: AtomicBool,
     /// Calls of the program that began before and have not ended.
@@ -66,6 +70,8 @@ impl ContextState {
             early: Mutex::new(Some(Early::default())),
             functions: Functions::default(),
             codes: AtomicU64::new(1),
+            id: OnceLock::new(),
+            waited: AtomicBool::new(false),
             made: AtomicBool::new(false),
             early_calls: AtomicU64::new(0),
         }
@@ -74,6 +80,25 @@ impl ContextState {
     /// The engine, when there is one.
     pub(super) fn driven(&self) -> Option<&Driven> {
         self.driven.get().and_then(Option::as_ref)
+    }
+
+    /// The number of its agent.
+    pub(super) fn agent_id(&self, interceptor: &Interceptor) -> AgentId {
+        *self.id.get_or_init(|| AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1))
+    }
+
+    /// Whether threads of ours may be waited for. Not where the thread is within the begin or the end of a library: it holds the
+    /// loader, and they may need it as they start. Asked until one launch has waited for them: until then another thread that waits
+    /// may hold the engine.
+    pub(super) fn may_wait(&self) -> bool {
+        self.waited.load(Ordering::Relaxed) || super::loader_is_free()
+    }
+
+    /// A launch has waited for whatever it needed.
+    pub(super) fn has_waited(&self) {
+        if !self.waited.load(Ordering::Relaxed) {
+            self.waited.store(true, Ordering::Relaxed);
+        }
     }
 
     /// A call of the program begins while there is no engine that would keep it out of windows. `None` when there is one by now.
@@ -96,7 +121,7 @@ impl ContextState {
     }
 
     /// The engine, made beside the program or at the first launch that is selected. `None` when it cannot be. Nothing is being
-    /// captured, and the context is the thread's.
+    /// captured, threads of ours may be waited for, and the context is the thread's.
     pub(super) fn drive(&self, interceptor: &Interceptor) -> Option<&Driven> {
         if self.driven.get().is_none() {
             let _making = locked(&self.making);
@@ -126,7 +151,7 @@ impl ContextState {
 
     fn make(&self, interceptor: &Interceptor) -> Option<Driven> {
         let _depth = crate::agent::Depth::enter();
-        let id = AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1);
+        let id = self.agent_id(interceptor);
         let driver = Arc::clone(&interceptor.driver);
         let chip = driver.current_device().map_or_else(|_| "unknown".into(), |device| (interceptor.chip)(device));
         let agent = match CudaAgent::new(driver, self.context, id, &chip) {

@@ -86,22 +86,27 @@ impl Interceptor {
     #[inline(never)]
     fn describe(&self, data: &CallbackData, form: Form, per_thread: bool, known: &Known) {
         let Known { state, function, selected } = known;
-        let capturing = self.capturing();
-        // An engine cannot be made while something is captured.
-        let driven = if capturing { state.driven() } else { state.drive(self) };
-        let Some(driven) = driven else { return };
+        let (driven, unwaited) = self.engine_now(state);
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
         let Some(call) = (unsafe { Call::read(form, data.parameters) }) else {
             return self.describe_unreadable(data, form, Some(*selected));
         };
-        // While something is captured the driver must not be asked to load or wait.
-        if !capturing {
-            state.functions.look(state, &self.driver, function);
-        }
         let stream = stream_of(call.stream, per_thread);
-        let (arguments, decline, unrestorable) = if capturing {
-            (None, Some(Decline::StreamCapture), None)
+        let geometry = Geometry { groups: call.grid, items: call.block };
+        let Some(driven) = driven else {
+            let info = DispatchInfo {
+                kernel: function.kernel.clone(),
+                geometry,
+                stream: stream.raw(),
+                ..bare("".into(), 0, unwaited.unwrap_or(Decline::AgentLost))
+            };
+            return self.without_engine(data, state, *selected, &info, unwaited);
+        };
+        let (arguments, decline, unrestorable) = if unwaited.is_some() {
+            // The driver must not be asked to load or wait.
+            (None, unwaited, None)
         } else {
+            state.functions.look(state, &self.driver, function);
             let arguments = call.packed_arguments(&self.driver, function);
             let bytes = arguments.as_ref().map(|(bytes, _)| &**bytes);
             let unrestorable = self.unrestorable(driven, function, bytes);
@@ -112,7 +117,7 @@ impl Interceptor {
         };
         let info = DispatchInfo {
             kernel: function.kernel.clone(),
-            geometry: Geometry { groups: call.grid, items: call.block },
+            geometry,
             stream: stream.raw(),
             arguments: match &arguments {
                 Some((bytes, _)) => Arguments::Known(Arc::clone(bytes)),
@@ -154,19 +159,25 @@ impl Interceptor {
                 push(data.correlation_id, Pending::Window(Box::new(last)));
             }
         }
+        if unwaited.is_none() {
+            state.has_waited();
+        }
     }
 
     /// A launch whose parameters are not known to us is described. `asked`: what the filter said, where it was asked already.
     #[cold]
     fn describe_unreadable(&self, data: &CallbackData, form: Form, asked: Option<Option<DispatchId>>) {
         let state = self.context(data.context);
-        let driven = if self.capturing() { state.driven() } else { state.drive(self) };
-        let Some(driven) = driven else { return };
+        let (driven, unwaited) = self.engine_now(&state);
         let reason = match form {
             Form::MultiDevice => Decline::CooperativeMultiDevice,
             _ => Decline::UnknownArguments,
         };
-        let info = bare(symbol(data), 0, reason);
+        let info = bare(symbol(data), 0, unwaited.unwrap_or(reason));
+        let Some(driven) = driven else {
+            let selected = asked.unwrap_or_else(|| self.process.select(state.agent_id(self), &info.kernel));
+            return self.without_engine(data, &state, selected, &info, unwaited);
+        };
         let record = || Err(Decline::UnknownArguments);
         let decision = match asked {
             Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
@@ -175,6 +186,36 @@ impl Interceptor {
         };
         if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
             push(data.correlation_id, Pending::Guard { guard });
+        }
+    }
+
+    /// The engine of a context for something that is launched, made where there is none; and why no window may be opened, or engine made,
+    /// now.
+    pub(super) fn engine_now<'s>(&self, state: &'s ContextState) -> (Option<&'s Driven>, Option<Decline>) {
+        if self.capturing() {
+            (state.driven(), Some(Decline::StreamCapture))
+        } else if !state.may_wait() {
+            (state.driven(), Some(Decline::LoaderHeld))
+        } else {
+            (state.drive(self), None)
+        }
+    }
+
+    /// Something is launched in a context that has no engine: because of `unwaited`, or as none could be made, which was reported.
+    #[cold]
+    pub(super) fn without_engine(
+        &self,
+        data: &CallbackData,
+        state: &Arc<ContextState>,
+        selected: Option<DispatchId>,
+        info: &DispatchInfo,
+        unwaited: Option<Decline>,
+    ) {
+        if let Some(call) = state.early_call() {
+            push(data.correlation_id, Pending::Early { _call: call });
+        }
+        if let (Some(id), Some(reason)) = (selected, unwaited) {
+            self.process.decline(state.agent_id(self), id, info, reason);
         }
     }
 

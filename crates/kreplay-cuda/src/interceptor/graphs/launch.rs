@@ -24,23 +24,32 @@ impl Interceptor {
             return;
         }
         let state = self.context(data.context);
-        let Some(driven) = state.drive(self) else { return };
+        let (driven, unwaited) = self.engine_now(&state);
         let stream = stream_of(parameters.stream, per_thread).raw();
         let exec = GraphExec(parameters.graph);
-        let settled = self.graph_sources_settled(exec);
-        let guard = match self.nodes(driven, exec, stream, settled) {
-            Some(nodes) => driven.engine.dispatch_graph(nodes),
-            None => {
-                // Nothing is known of it, or nothing but that it cannot be recorded.
-                let mut info = bare("CUDA graph".into(), exec.raw(), Decline::GraphLaunch);
-                info.stream = stream;
-                match driven.engine.dispatch(&info, || Err(Decline::GraphLaunch)) {
-                    Decision::Run(guard) | Decision::Recorded(guard) => guard,
-                    // It declines, so it has no window.
-                    Decision::Window(_) => return,
-                }
-            }
+        // Of one that nothing is known of, or nothing but that it cannot be recorded, or not now.
+        let reason = unwaited.unwrap_or(Decline::GraphLaunch);
+        let info = DispatchInfo { stream, ..bare("CUDA graph".into(), exec.raw(), reason) };
+        let Some(driven) = driven else {
+            let selected = unwaited.and_then(|_| self.process.select(state.agent_id(self), &info.kernel));
+            return self.without_engine(data, &state, selected, &info, unwaited);
         };
+        let nodes = || {
+            let settled = self.graph_sources_settled(exec);
+            self.nodes(driven, exec, stream, settled)
+        };
+        let nodes = if unwaited.is_none() { nodes() } else { None };
+        let guard = match nodes {
+            Some(nodes) => driven.engine.dispatch_graph(nodes),
+            None => match driven.engine.dispatch(&info, || Err(reason)) {
+                Decision::Run(guard) | Decision::Recorded(guard) => guard,
+                // It declines, so it has no window.
+                Decision::Window(_) => return,
+            },
+        };
+        if unwaited.is_none() {
+            state.has_waited();
+        }
         push(data.correlation_id, Pending::Guard { guard });
     }
 
