@@ -10,7 +10,7 @@ const NOT_FOUND: i32 = 500;
 const NOT_READY: i32 = 600;
 
 /// The address of a function of the fake, or null.
-pub(super) fn find(name: &CStr) -> *mut c_void {
+pub(crate) fn find(name: &CStr) -> *mut c_void {
     macro_rules! table {
         ($($function:ident),* $(,)?) => {
             match name.to_str().unwrap_or_default() {

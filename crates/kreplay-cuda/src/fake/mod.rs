@@ -1,11 +1,14 @@
 //! A driver made of functions of ours, for tests without a GPU: memory is the process's own, work is done when it is
 //! asked for, and launches run Rust closures. The agent's own kernels have twins here.
 
+mod cupti;
 mod driver;
 mod graphs;
 mod kernels;
 mod pools;
 
+pub(crate) use cupti::{cupti_function, fake_cupti, no_callback};
+pub(crate) use driver::find as driver_function;
 pub(crate) use graphs::{Node, add_graph, add_node, kernel_params};
 pub(crate) use kernels::hash;
 pub(crate) use pools::{
