@@ -58,7 +58,7 @@ pub(crate) struct CudaCounters {
 
 #[derive(Default)]
 pub(super) struct State {
-    window: Option<Window>,
+    pub(super) window: Option<Window>,
     timing: Timing,
     events: Events,
     /// Windows so far.
@@ -220,12 +220,14 @@ impl Counters for CudaCounters {
             reach: None,
             beside: None,
             disturbed: false,
+            replayed: false,
         });
         Ok(())
     }
 
     fn replays(&self, launches: u32) {
         if let Some(window) = &mut self.state.guarded().window {
+            window.replayed = true;
             Ranges::expect(&mut window.ranges, launches);
         }
     }

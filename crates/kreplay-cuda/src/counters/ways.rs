@@ -30,6 +30,8 @@ pub(super) struct Window {
     pub(super) beside: Option<u64>,
     /// Another context's work ran as it was sampled.
     pub(super) disturbed: bool,
+    /// The passes that begin are replays, on the agent's own stream.
+    pub(super) replayed: bool,
     pub(super) current: Option<(u32, Current)>,
     pub(super) readings: Vec<Reading>,
 }
@@ -143,7 +145,7 @@ impl CudaCounters {
             .sampled(pass, false)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
         let what = (&sampled.group, &sampled.counters);
-        sampling.begin_unfenced(what, pass, &window.gather, (&self.agent, &self.cupti, events))
+        sampling.begin_unfenced(what, (pass, window.replayed), &window.gather, (&self.agent, &self.cupti, events))
     }
 
     pub(super) fn sampling(&self) -> Result<&Sampling, CountersError> {

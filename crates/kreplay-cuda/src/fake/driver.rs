@@ -237,7 +237,7 @@ functions! {
     fn cuStreamCreate(stream: *mut u64, _flags: u32) { put(stream, handle()); 0 }
     fn cuStreamQuery(stream: u64) { if world().busy.contains(&stream) { NOT_READY } else { 0 } }
     fn cuEventCreate(event: *mut u64, _flags: u32) { put(event, handle()); 0 }
-    fn cuEventRecord(_event: u64, _stream: u64) { 0 }
+    fn cuEventRecord(event: u64, stream: u64) { world().recorded.insert(event, stream); 0 }
     fn cuEventQuery(_event: u64) { 0 }
     fn cuEventElapsedTime(milliseconds: *mut f32, _start: u64, _end: u64) { put(milliseconds, 0.25); 0 }
     fn cuEventDestroy_v2(_event: u64) { 0 }

@@ -16,7 +16,7 @@ pub(crate) use pools::{
     set_pool_threshold,
 };
 
-use crate::tables::{Driver, DriverTable};
+use crate::tables::{Driver, DriverTable, Stream};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CStr, c_void};
@@ -43,6 +43,8 @@ pub(super) struct World {
     pub(super) busy_unseen: bool,
     /// What waiting for the context returns.
     pub(super) broken: i32,
+    /// By event: the stream that it was last recorded on.
+    pub(super) recorded: HashMap<u64, u64>,
     /// Streams that are captured.
     pub(super) captured: Vec<u64>,
     /// Graphs by handle: their nodes; and nodes by handle.
@@ -141,6 +143,11 @@ pub(crate) fn set_busy_unseen(busy: bool) {
 /// Waiting for the context returns this status from now on.
 pub(crate) fn break_context(status: i32) {
     world().broken = status;
+}
+
+/// Events that were last recorded on a stream.
+pub(crate) fn events_on(stream: Stream) -> usize {
+    world().recorded.values().filter(|recorded| **recorded == stream.raw()).count()
 }
 
 /// A capture of a stream begins or ends.

@@ -1,6 +1,7 @@
 //! Sampling over a device of the test's.
 
 mod fake;
+mod unfenced;
 
 use super::collect::{Closing, Lost};
 use super::segment::{Samples, Segment};
