@@ -146,6 +146,7 @@ impl Counters for CudaCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         // With somebody else on the GPU everything is planned by ranges.
         let _ = self.company();
+        self.tell_unsampled(request);
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
             None if self.conduct.fence => plan(&self.planner(), request)?,
