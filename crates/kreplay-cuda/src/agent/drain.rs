@@ -35,9 +35,14 @@ impl CudaAgent {
         // What no stream of the list showed is waited for here: the driver's own work, which ends, and that of other threads'
         // default streams, which may wait for the host.
         if per_thread_used() {
-            return self.0.whole.wait(&self.0.driver, self.context(), deadline, |error| self.error(error));
+            return self.wait_whole(deadline);
         }
         self.driver().synchronise_context().map_err(|error| self.error(error))
+    }
+
+    /// Waits for the whole context, the default streams of other threads included.
+    pub(super) fn wait_whole(&self, deadline: Instant) -> Result<(), AgentError> {
+        self.0.whole.wait(&self.0.driver, self.context(), deadline, |error| self.error(error))
     }
 
     pub(super) fn settle_until(&self, deadline: Instant) -> Result<(), AgentError> {

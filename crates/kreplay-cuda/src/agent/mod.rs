@@ -5,6 +5,7 @@
 //! no other; the engine drains the program's streams before a window and settles ours before the program's own launch.
 
 mod backing;
+mod bystanders;
 mod digests;
 mod drain;
 mod freed;
@@ -27,6 +28,7 @@ mod gpu_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use bystanders::Bystander;
 pub(crate) use guard::{Current, Depth, inside};
 pub(crate) use passes::launching_on;
 pub(crate) use pause::Pause;
@@ -81,6 +83,8 @@ struct Inner {
     pass_stream: AtomicU64,
     /// Launches of the program's work so far: its own and ours.
     launches: AtomicU64,
+    /// Graphs that the program launched.
+    graphs: AtomicU64,
     /// Other work of the program's so far, likewise: copies, sets.
     operations: AtomicU64,
     /// Whether batch windows are worth it.
@@ -157,6 +161,7 @@ impl CudaAgent {
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
             launches: AtomicU64::new(0),
+            graphs: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             records: AtomicBool::new(false),
             pools: OnceLock::new(),
@@ -211,14 +216,24 @@ impl CudaAgent {
         self.0.launches.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Graphs so far that the program launched.
+    pub(crate) fn graphs(&self) -> u64 {
+        self.0.graphs.load(Ordering::Relaxed)
+    }
+
+    /// One more. Its kernels are no launches: ranges do not count them one by one.
+    pub(crate) fn note_graph(&self) {
+        self.0.graphs.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// An operation of the program's that is no launch is submitted, by it or again by us.
     pub(crate) fn note_operation(&self) {
         self.0.operations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Launches and other operations of the program's work so far.
+    /// Launches, graphs and other operations of the program's work so far.
     pub(crate) fn submissions(&self) -> u64 {
-        self.launches() + self.0.operations.load(Ordering::Relaxed)
+        self.launches() + self.graphs() + self.0.operations.load(Ordering::Relaxed)
     }
 
     /// Whether windows hold many dispatches where the user leaves the choice.

@@ -2,7 +2,7 @@
 
 use super::code::Functions;
 use super::{AgentCounters, Interceptor, locked};
-use crate::agent::{CudaAgent, CudaWork};
+use crate::agent::{Bystander, CONTEXTS, CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
 use kreplay_engine::{
     AgentId, ClosingReason, Counters, Engine, Generation, ModuleVariable, Operation, Region, Retired,
@@ -48,6 +48,8 @@ pub(super) struct ContextState {
     id: OnceLock<AgentId>,
     /// A launch was described to the engine with the loader free: what windows wait for has started since.
     waited: AtomicBool,
+    /// Once something was launched without an engine, for those that count on the same device.
+    bystander: OnceLock<Arc<Bystander>>,
     /// There is an engine, or there can be none.
     made: AtomicBool,
     /// Calls of the program that began before and have not ended.
@@ -72,6 +74,7 @@ impl ContextState {
             codes: AtomicU64::new(1),
             id: OnceLock::new(),
             waited: AtomicBool::new(false),
+            bystander: OnceLock::new(),
             made: AtomicBool::new(false),
             early_calls: AtomicU64::new(0),
         }
@@ -98,6 +101,25 @@ impl ContextState {
     pub(super) fn has_waited(&self) {
         if !self.waited.load(Ordering::Relaxed) {
             self.waited.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Something is launched without an engine: others that sample the device count it all the same.
+    pub(super) fn launches_unseen(&self, interceptor: &Interceptor) {
+        let known = self.bystander.get().unwrap_or_else(|| {
+            let made = self.bystander.get_or_init(|| Bystander::enter(&interceptor.driver, self.context));
+            if CONTEXTS.load(Ordering::Relaxed) > 1 {
+                interceptor.end_beside(made.device(), self.context);
+            }
+            made
+        });
+        known.note_launch();
+    }
+
+    /// Nobody has to look out for launches without an engine any more.
+    fn seen_from_now_on(&self) {
+        if let Some(bystander) = self.bystander.get() {
+            bystander.leave();
         }
     }
 
@@ -142,6 +164,9 @@ impl ContextState {
                 self.made.store(true, Ordering::SeqCst);
                 self.settle_early_calls();
                 if self.driven().is_some() {
+                    self.seen_from_now_on();
+                }
+                if self.driven().is_some() {
                     self.functions.look_at_all(self, &interceptor.driver);
                 }
             }
@@ -167,7 +192,7 @@ impl ContextState {
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
             Ok(engine) => {
-                interceptor.end_beside(&agent);
+                interceptor.end_beside(Some(agent.device()), agent.context());
                 Some(Driven { engine, agent, counters })
             }
             Err(error) => {
@@ -307,6 +332,7 @@ impl ContextState {
     /// The context or the process ends.
     pub(super) fn finish(&self) {
         *locked(&self.over) = true;
+        self.seen_from_now_on();
         if let Some(driven) = self.driven() {
             let _depth = crate::agent::Depth::enter();
             driven.engine.finish(Instant::now() + END);

@@ -66,6 +66,7 @@ impl Interceptor {
                 self.process.select(AgentId(0), &function.kernel)
             };
             if selected.is_none() {
+                state.launches_unseen(self);
                 push(data.correlation_id, Pending::Early { _call: call });
                 return Some(Asked::Passed);
             }
@@ -185,6 +186,7 @@ impl Interceptor {
             None => driven.engine.dispatch(&info, record),
         };
         if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
+            driven.agent.note_launch();
             push(data.correlation_id, Pending::Guard { guard });
         }
     }
@@ -211,6 +213,7 @@ impl Interceptor {
         info: &DispatchInfo,
         unwaited: Option<Decline>,
     ) {
+        state.launches_unseen(self);
         if let Some(call) = state.early_call() {
             push(data.correlation_id, Pending::Early { _call: call });
         }

@@ -47,6 +47,7 @@ impl Interceptor {
                 Decision::Window(_) => return,
             },
         };
+        driven.agent.note_graph();
         if unwaited.is_none() {
             state.has_waited();
         }
