@@ -2,7 +2,7 @@
 
 use super::code::Functions;
 use super::{AgentCounters, Interceptor, locked};
-use crate::agent::{Bystander, CONTEXTS, CudaAgent, CudaWork};
+use crate::agent::{Bystander, CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
 use kreplay_engine::{
     AgentId, ClosingReason, Counters, Engine, Generation, ModuleVariable, Operation, Region, Retired,
@@ -47,9 +47,9 @@ pub(super) struct ContextState {
     /// The number of its agent, whether it has come to be or not.
     id: OnceLock<AgentId>,
     /// A launch was described to the engine with the loader free: what windows wait for has started since.
-    waited: AtomicBool,
+    pub(super) waited: AtomicBool,
     /// Once something was launched without an engine, for those that count on the same device.
-    bystander: OnceLock<Arc<Bystander>>,
+    pub(super) bystander: OnceLock<Arc<Bystander>>,
     /// There is an engine, or there can be none.
     made: AtomicBool,
     /// Calls of the program that began before and have not ended.
@@ -88,39 +88,6 @@ impl ContextState {
     /// The number of its agent.
     pub(super) fn agent_id(&self, interceptor: &Interceptor) -> AgentId {
         *self.id.get_or_init(|| AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1))
-    }
-
-    /// Whether threads of ours may be waited for. Not where the thread is within the begin or the end of a library: it holds the
-    /// loader, and they may need it as they start. Asked until one launch has waited for them: until then another thread that waits
-    /// may hold the engine.
-    pub(super) fn may_wait(&self) -> bool {
-        self.waited.load(Ordering::Relaxed) || super::loader_is_free()
-    }
-
-    /// A launch has waited for whatever it needed.
-    pub(super) fn has_waited(&self) {
-        if !self.waited.load(Ordering::Relaxed) {
-            self.waited.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Something is launched without an engine: others that sample the device count it all the same.
-    pub(super) fn launches_unseen(&self, interceptor: &Interceptor) {
-        let known = self.bystander.get().unwrap_or_else(|| {
-            let made = self.bystander.get_or_init(|| Bystander::enter(&interceptor.driver, self.context));
-            if CONTEXTS.load(Ordering::Relaxed) > 1 {
-                interceptor.end_beside(made.device(), self.context);
-            }
-            made
-        });
-        known.note_launch();
-    }
-
-    /// Nobody has to look out for launches without an engine any more.
-    fn seen_from_now_on(&self) {
-        if let Some(bystander) = self.bystander.get() {
-            bystander.leave();
-        }
     }
 
     /// A call of the program begins while there is no engine that would keep it out of windows. `None` when there is one by now.

@@ -72,7 +72,12 @@ impl Interceptor {
             }
             return Some(Asked::Describe(selected));
         }
-        Some(pass_by(state.driven()?, function, left_out, data))
+        let Some(driven) = state.driven() else {
+            // None could be made.
+            state.launches_unseen(self);
+            return None;
+        };
+        Some(pass_by(driven, function, left_out, data))
     }
 
     /// Whether a launch goes into a capture: it does not run then, and its graph's launches are seen when they come.
@@ -188,37 +193,6 @@ impl Interceptor {
         if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
             driven.agent.note_launch();
             push(data.correlation_id, Pending::Guard { guard });
-        }
-    }
-
-    /// The engine of a context for something that is launched, made where there is none; and why no window may be opened, or engine made,
-    /// now.
-    pub(super) fn engine_now<'s>(&self, state: &'s ContextState) -> (Option<&'s Driven>, Option<Decline>) {
-        if self.capturing() {
-            (state.driven(), Some(Decline::StreamCapture))
-        } else if !state.may_wait() {
-            (state.driven(), Some(Decline::LoaderHeld))
-        } else {
-            (state.drive(self), None)
-        }
-    }
-
-    /// Something is launched in a context that has no engine: because of `unwaited`, or as none could be made, which was reported.
-    #[cold]
-    pub(super) fn without_engine(
-        &self,
-        data: &CallbackData,
-        state: &Arc<ContextState>,
-        selected: Option<DispatchId>,
-        info: &DispatchInfo,
-        unwaited: Option<Decline>,
-    ) {
-        state.launches_unseen(self);
-        if let Some(call) = state.early_call() {
-            push(data.correlation_id, Pending::Early { _call: call });
-        }
-        if let (Some(id), Some(reason)) = (selected, unwaited) {
-            self.process.decline(state.agent_id(self), id, info, reason);
         }
     }
 

@@ -33,6 +33,8 @@ mod pending;
 mod pools;
 mod recent;
 mod start;
+mod unready;
+mod unseen;
 
 #[cfg(test)]
 mod tests;

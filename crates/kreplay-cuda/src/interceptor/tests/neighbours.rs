@@ -82,3 +82,21 @@ fn a_bystander_that_is_gone_is_nobodys_neighbour() {
     assert!(!agent.shares_device());
     program.context = first;
 }
+
+#[test]
+fn a_context_that_cannot_be_profiled_is_a_bystander() {
+    let mut program = Program::new(3);
+    let data = program.allocate(4096);
+    let step = increment("beside_an_unprofiled_one");
+    program.launch(step, "beside_an_unprofiled_one", data, Stream::NULL, 0);
+    let agent = program.interceptor.context(program.context).driven().expect("an engine").agent.clone();
+    let first = std::mem::replace(&mut program.context, Program::fresh_context());
+    program.resource(resource::CONTEXT_CREATED, Stream::NULL, std::ptr::null());
+    fake::script("cuStreamCreate", &[2]);
+    program.launch(step, "beside_an_unprofiled_one", data, Stream::NULL, 0);
+    assert!(program.interceptor.context(program.context).driven().is_none());
+    let before = agent.launches_beside();
+    program.launch(step, "beside_an_unprofiled_one", data, Stream::NULL, 0);
+    assert_eq!((agent.shares_device(), agent.launches_beside() - before), (true, 1));
+    program.context = first;
+}
