@@ -55,10 +55,12 @@ WARPS = "sm__warps_launched.sum"
 SAMPLED = "sm__cycles_active.sum,sm__inst_executed.sum"
 PROGRAMS = (
     "in_place accumulate atomics append pointer_tables structures module_variables dynamic_parallelism cooperative clusters "
-    "many_allocations streams threads contexts pools pool_reuse gone forking unloading host_memory host_pages managed_variables "
-    "sharing graphs printing fault filters silent copies"
+    "many_allocations streams threads per_thread contexts pools pool_reuse gone forking unloading constructing host_memory host_pages "
+    "managed_variables sharing graphs printing fault filters silent copies"
 ).split()
 OTHERS = "spinning dying lasting slow two_devices lengths subscriber".split()
+# What two of them open.
+LIBRARIES = {"unloading.so": HERE / "unloaded.cu", "constructing.so": HERE / "constructed.cu"}
 # Reasons that dispatches of a program may decline with; anything else is a failure.
 MAY_DECLINE = {
     "dynamic_parallelism": {"untracked_memory"},
@@ -71,6 +73,8 @@ MAY_DECLINE = {
     "fault": {"agent_lost", "pass_failed"},
     # Nothing can be replayed within dlclose, which frees what a launch may use.
     "unloading": {"pass_failed"},
+    # Nor within dlopen.
+    "constructing": {"loader_held"},
 }
 # Atomic appends write elsewhere in each pass, which is reported.
 MAY_DIVERGE = {"append"}
@@ -142,11 +146,10 @@ def build():
 
     def one(name):
         source, made = HERE / f"{name.removesuffix('.so')}.cu", BUILD / name
-        if name == "unloading.so":
-            source = HERE / "unloaded.cu"
+        source = LIBRARIES.get(name, source)
         if made.exists() and made.stat().st_mtime > max(source.stat().st_mtime, (HERE / "check.cuh").stat().st_mtime):
             return
-        extra = ["-rdc=true", "-lcudadevrt"] if name == "dynamic_parallelism" else []
+        extra = {"dynamic_parallelism": ["-rdc=true", "-lcudadevrt"], "per_thread": ["--default-stream", "per-thread"]}.get(name, [])
         if name.endswith(".so"):
             extra = ["-shared", "-Xcompiler", "-fPIC"]
         if name == "subscriber":
@@ -159,7 +162,7 @@ def build():
             say(False, f"build {name}", seconds, (out + error)[-300:])
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 4) as pool:
-        list(pool.map(one, PROGRAMS + OTHERS + ["unloading.so"]))
+        list(pool.map(one, PROGRAMS + OTHERS + list(LIBRARIES)))
 
 
 def right(run, program, counted, skipped_warps=False, lost=None):
@@ -337,10 +340,25 @@ def faults():
         # In a batch window the program answers the kernel in pass 0, and the replays find the answer.
         good = run.code == 0 and (window == "batch" or any(d["outcome"] == "declined" for d in run.dispatches))
         check(name, run, [] if good else [run.tail()])
+        # A kernel that nobody replays waits for the host on its thread's own stream: what is launched beside it declines in time.
+        name = f"faults per_thread waiting {window}"
+        options = ["--set", "none", "--passes", "3", "--window", window, "--exclude", "wait_for_host", "--pass-deadline", "500",
+                   "--drain-deadline", "1000"]
+        run = Run(name, options, [BUILD / "per_thread", "waiting"])
+        good = run.code == 0 and "per_thread: right" in run.out and run.outcomes["drain_timeout"] > 0
+        check(name, run, [] if good else [run.tail()])
         name = f"faults dying {window}"
         run = Run(name, ["--set", "none", "--passes", "3", "--window", window], [BUILD / "dying"])
         kept = run.outcomes["replayed"]
         check(name, run, [] if run.code == 128 + 9 and kept >= 8 else [f"{kept} records kept, 8 or more expected"])
+    # The three launches of a constructor decline, whether there was a context before or not; the four behind it do not.
+    for words in ([], ["late"]):
+        name = f"faults constructing {' '.join(words)}"
+        run = Run(name, ["-c", METRICS, "--window", "batch"], [BUILD / "constructing", *words])
+        wrong = right(run, "constructing", True)
+        if (run.outcomes["loader_held"], len(run.dispatches)) != (3, 7):
+            wrong.append("three of seven launches were to decline")
+        check(name, run, wrong)
     killed()
     code, out, error, seconds = execute([KREPLAY, "profile", "--device", "cuda", "-c", "sm__inst_executd.sum", "--", "true"], 60)
     say(code == 120 and "sm__inst_executed" in error, "faults unknown metric", seconds, error.strip()[:200])

@@ -194,7 +194,15 @@ impl Offline {
     /// # Errors
     /// [`PlanError`], for an unknown name with near ones.
     pub fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
-        plan_request(&self.cupti, &self.chip, request, &self.known)
+        plan_request(&self.cupti, &self.chip, request, true, &self.known)
+    }
+
+    /// The single pass of a request whose dispatches are not kept apart.
+    ///
+    /// # Errors
+    /// [`PlanError`], for what does not fit one pass of sampling too.
+    pub fn plan_unfenced(&self, request: &Request) -> Result<Plan, PlanError> {
+        plan_request(&self.cupti, &self.chip, request, false, &self.known)
     }
 }
 

@@ -10,6 +10,8 @@ pub enum Decline {
     GraphLaunch,
     /// A stream was being captured into a graph meanwhile.
     StreamCapture,
+    /// A library was being loaded or closed by the thread that launched it.
+    LoaderHeld,
     /// A cooperative launch over several devices.
     CooperativeMultiDevice,
     /// Takes part in a collective: peers wait for it.
@@ -42,9 +44,10 @@ pub enum Decline {
 
 impl Decline {
     /// Every reason.
-    pub const ALL: [Decline; 16] = [
+    pub const ALL: [Decline; 17] = [
         Decline::GraphLaunch,
         Decline::StreamCapture,
+        Decline::LoaderHeld,
         Decline::CooperativeMultiDevice,
         Decline::Collective,
         Decline::MultiPacket,
@@ -66,6 +69,7 @@ impl Decline {
         match self {
             Decline::GraphLaunch => "graph_launch",
             Decline::StreamCapture => "stream_capture",
+            Decline::LoaderHeld => "loader_held",
             Decline::CooperativeMultiDevice => "cooperative_multi_device",
             Decline::Collective => "collective",
             Decline::MultiPacket => "multi_packet",
@@ -96,6 +100,9 @@ impl Decline {
             }
             Decline::StreamCapture => {
                 "it ran while a stream was being captured into a graph, and nothing may be waited for then; launch it outside the capture"
+            }
+            Decline::LoaderHeld => {
+                "it was launched as a library was loaded or closed (a global constructor, for instance), and nothing may be waited for then; launch it afterwards"
             }
             Decline::CooperativeMultiDevice => {
                 "a cooperative launch spans several devices and cannot be replayed on one; profile it on one device"

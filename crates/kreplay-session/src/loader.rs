@@ -1,29 +1,55 @@
-//! Whether the dynamic loader is free. Its lock is held by a thread that closes a library while the library's own ends run: from
-//! there nothing may wait for a thread that is new, or that needs the loader for the first time.
+//! Whether the dynamic loader is free. Its lock is held by a thread that opens or closes a library while the library's own begins and
+//! ends run: from there nothing may wait for a thread that is new, or that needs the loader for the first time.
 
 use crate::thread;
 use kreplay_engine::{Agent, Engine};
 use std::cell::RefCell;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the loader may be busy before it counts as held by whoever asks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether threads can start and use the loader now; waits a second at most. `false` from within the end of a library that is
-/// being closed: what would wait for such a thread there would wait for ever. Costs a thread.
+/// The answer that somebody waited for in vain.
+type Outstanding = Mutex<Option<Receiver<()>>>;
+
+/// Whether threads can start and use the loader now; waits a second at most, once until it is free again. `false` from within the
+/// begin or the end of a library that is being opened or closed: what would wait for such a thread there would wait for ever. Costs
+/// a thread.
 pub fn loader_is_free() -> bool {
     thread_local! {
         /// Its destructor has to be registered, for which the C library takes the loader's lock.
         static DESTROYED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
+    static OUTSTANDING: Outstanding = Mutex::new(None);
+    answers(&OUTSTANDING, PATIENCE, |tell| {
+        let asks = move || {
+            DESTROYED.with_borrow_mut(|bytes| bytes.push(1));
+            // Nobody listens any more when it took too long.
+            let _ = tell.send(());
+        };
+        thread::start("kreplay-loader", Box::new(asks))
+    })
+}
+
+/// Whether what `ask` starts answers in time. It is not started again while another answer is outstanding.
+fn answers(outstanding: &Outstanding, patience: Duration, ask: impl FnOnce(Sender<()>) -> bool) -> bool {
+    let last = |told: &Receiver<()>| told.try_recv() == Err(TryRecvError::Empty);
+    if lock(outstanding).as_ref().is_some_and(last) {
+        return false;
+    }
     let (tell, told) = mpsc::channel();
-    let asks = move || {
-        DESTROYED.with_borrow_mut(|bytes| bytes.push(1));
-        // Nobody listens any more when it took too long.
-        let _ = tell.send(());
-    };
-    thread::start("kreplay-loader", Box::new(asks)) && told.recv_timeout(PATIENCE).is_ok()
+    if !ask(tell) {
+        return false;
+    }
+    let free = told.recv_timeout(patience).is_ok();
+    *lock(outstanding) = (!free).then_some(told);
+    free
+}
+
+fn lock(outstanding: &Outstanding) -> MutexGuard<'_, Option<Receiver<()>>> {
+    outstanding.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What ends windows may be called as a library is closed, with the loader held, and a replay may need threads that start: what an
@@ -36,12 +62,27 @@ pub fn spare_the_loader<A: Agent>(engine: &Engine<A>, free: fn() -> bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::loader_is_free;
+    use super::{Outstanding, answers, loader_is_free};
+    use std::time::Duration;
 
     /// While a library is closed it is not: the end-to-end suite `leaving` has such a program. Where a thread takes longer to
     /// start than the patience lasts, one of the next looks finds it.
     #[test]
     fn it_is_free_when_no_library_is_loaded_or_closed() {
         assert!((0..30).any(|_| loader_is_free()));
+    }
+
+    #[test]
+    fn who_waited_in_vain_does_not_wait_again_before_the_answer_has_come() {
+        let (outstanding, mut held) = (Outstanding::default(), None);
+        let short = Duration::from_millis(1);
+        assert!(!answers(&outstanding, short, |tell| {
+            held = Some(tell);
+            true
+        }));
+        assert!(!answers(&outstanding, Duration::from_secs(600), |_| panic!("one thread waits already")));
+        held.take().expect("it was asked").send(()).expect("the answer is waited for");
+        assert!(answers(&outstanding, Duration::from_secs(600), |tell| tell.send(()).is_ok()));
+        assert!(!answers(&outstanding, short, |_| false), "no thread can be had");
     }
 }

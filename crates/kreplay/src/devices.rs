@@ -97,6 +97,12 @@ pub(crate) trait CounterSource {
     /// # Errors
     /// [`PlanError`].
     fn plan(&self, request: &Request) -> Result<Plan, PlanError>;
+
+    /// As [`CounterSource::plan`], without a fence around each kernel; `None` where that cannot be.
+    fn plan_unfenced(&self, request: &Request) -> Option<Result<Plan, PlanError>> {
+        let _ = request;
+        None
+    }
 }
 
 /// A named set.

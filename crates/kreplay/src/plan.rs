@@ -5,7 +5,7 @@ use std::io::Write;
 use kreplay_engine::{BatchLimits, Plan, PlannedCounter, Request, Way};
 use serde::Serialize;
 
-use crate::cli::PlanOptions;
+use crate::cli::{FenceChoice, PlanOptions};
 use crate::devices::{self, CounterSource};
 use crate::error::ExpectedError;
 use crate::output;
@@ -54,7 +54,14 @@ pub(crate) fn run(options: &PlanOptions) -> Result<u8, ExpectedError> {
     let source = devices::counters(options.device, options.chip.as_deref())?;
     let planned = |kernels| -> Result<Planned, ExpectedError> {
         let request = Request { names: names.clone(), repeat: options.passes, dispatches: kernels };
-        Ok(Planned { kernels, plan: source.plan(&request)? })
+        let plan = match options.fence {
+            FenceChoice::On => source.plan(&request)?,
+            FenceChoice::Off => source.plan_unfenced(&request).ok_or_else(|| ExpectedError::NotImplemented {
+                what: format!("--fence off on {}", source.chip()),
+                hint: "leave it out: only NVIDIA's GPUs are counted without fences".into(),
+            })??,
+        };
+        Ok(Planned { kernels, plan })
     };
     let (single, batch) = (planned(1)?, planned(BatchLimits::default().expected())?);
     output::to_stdout(|out| {

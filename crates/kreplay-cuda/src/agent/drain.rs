@@ -1,5 +1,6 @@
 //! Waiting, with deadlines.
 
+use super::whole::per_thread_used;
 use super::{CudaAgent, locked};
 use crate::tables::{CudaError, Progress, Stream};
 use kreplay_engine::{AgentError, Range, Tier};
@@ -31,10 +32,20 @@ impl CudaAgent {
             }
             Ok(Progress::Done)
         })?;
-        // What no stream of the list showed (per-thread default streams, the driver's own work) is waited for here.
-        self.driver().synchronise_context().map_err(|error| self.error(error))?;
+        // What no stream of the list showed is waited for here: the driver's own work, which ends, and that of other threads'
+        // default streams, which may wait for the host.
+        if per_thread_used() {
+            self.wait_whole(deadline)?;
+        } else {
+            self.driver().synchronise_context().map_err(|error| self.error(error))?;
+        }
         locked(&self.0.marks).forget();
         Ok(())
+    }
+
+    /// Waits for the whole context, the default streams of other threads included.
+    pub(super) fn wait_whole(&self, deadline: Instant) -> Result<(), AgentError> {
+        self.0.whole.wait(&self.0.driver, self.context(), deadline, |error| self.error(error))
     }
 
     pub(super) fn settle_until(&self, deadline: Instant) -> Result<(), AgentError> {

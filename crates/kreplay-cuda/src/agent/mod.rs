@@ -6,6 +6,7 @@
 
 mod backing;
 mod boxes;
+mod bystanders;
 mod digests;
 mod drain;
 mod freed;
@@ -19,6 +20,7 @@ mod results;
 mod seam;
 mod slots;
 mod streams;
+mod whole;
 mod work;
 
 #[cfg(test)]
@@ -29,9 +31,13 @@ mod gpu_tests;
 pub(crate) mod tests;
 
 pub(crate) use boxes::{CopyBox, FillRows, Rows};
+pub(crate) use bystanders::Bystander;
 pub(crate) use guard::{Current, Depth, inside};
 pub(crate) use passes::launching_on;
 pub(crate) use pause::Pause;
+pub(crate) use whole::note_per_thread;
+#[cfg(test)]
+pub(crate) use whole::{forget_per_thread, per_thread_used};
 pub(crate) use work::{CudaWork, Launch, LaunchForm, ParameterLayout, cooperative_attribute, kept_attributes};
 
 use crate::kernels;
@@ -45,6 +51,7 @@ use slots::Slots;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
+use whole::Whole;
 
 /// Contexts of the process, kept by the interceptor's map of them. One thread may launch to several, and kernels of a
 /// collective wait for each other across them: no launch may be waited for then before the next one.
@@ -75,11 +82,14 @@ struct Inner {
     backings: Mutex<Backings>,
     digests: Mutex<Digests>,
     streams: Mutex<Streams>,
+    whole: Whole,
     lost: OnceLock<String>,
     /// The program's stream that the current pass runs on; 0 for our own.
     pass_stream: AtomicU64,
     /// Launches of the program's work so far: its own and ours.
     launches: AtomicU64,
+    /// Graphs that the program launched.
+    graphs: AtomicU64,
     /// Other work of the program's so far, likewise: copies, sets.
     operations: AtomicU64,
     /// Whether batch windows are worth it.
@@ -153,9 +163,11 @@ impl CudaAgent {
             backings: Mutex::default(),
             digests: Mutex::default(),
             streams: Mutex::default(),
+            whole: Whole::default(),
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
             launches: AtomicU64::new(0),
+            graphs: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             records: AtomicBool::new(false),
             pools: OnceLock::new(),
@@ -210,14 +222,24 @@ impl CudaAgent {
         self.0.launches.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Graphs so far that the program launched.
+    pub(crate) fn graphs(&self) -> u64 {
+        self.0.graphs.load(Ordering::Relaxed)
+    }
+
+    /// One more. Its kernels are no launches: ranges do not count them one by one.
+    pub(crate) fn note_graph(&self) {
+        self.0.graphs.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// An operation of the program's that is no launch is submitted, by it or again by us.
     pub(crate) fn note_operation(&self) {
         self.0.operations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Launches and other operations of the program's work so far.
+    /// Launches, graphs and other operations of the program's work so far.
     pub(crate) fn submissions(&self) -> u64 {
-        self.launches() + self.0.operations.load(Ordering::Relaxed)
+        self.launches() + self.graphs() + self.0.operations.load(Ordering::Relaxed)
     }
 
     /// Whether windows hold many dispatches where the user leaves the choice.

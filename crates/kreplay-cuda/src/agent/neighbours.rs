@@ -1,5 +1,7 @@
 //! Contexts that share a device: its counters that are sampled count them all, and only one of them counts at a time.
 
+use super::bystanders::{Bystander, bystanders_of};
+use super::whole::per_thread_used;
 use super::{CONTEXTS, CudaAgent, Inner, locked};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
@@ -31,20 +33,35 @@ impl CudaAgent {
         others.filter(|other| other.device == self.0.device).map(CudaAgent).collect()
     }
 
-    /// Whether another context of the process has an agent on the same device.
+    /// Whether another context of the process launches on the same device, or may.
     pub(crate) fn shares_device(&self) -> bool {
-        !self.neighbours().is_empty()
+        !self.neighbours().is_empty() || !self.bystanders().is_empty()
     }
 
     /// How much other contexts have launched on the device so far.
     pub(crate) fn launches_beside(&self) -> u64 {
-        self.neighbours().iter().map(CudaAgent::launches).sum()
+        let of_agents: u64 = self.neighbours().iter().map(|other| other.launches() + other.graphs()).sum();
+        of_agents + self.bystanders().iter().map(|other| other.launches()).sum::<u64>()
     }
 
     /// Waits until what other contexts have submitted to the device is done. `false`: it is not, by `deadline`, or nobody can tell.
     pub(crate) fn neighbours_rest(&self, deadline: Instant) -> bool {
-        let rests = |other: &CudaAgent| other.wait_every_stream(deadline, "waiting for another context").is_ok();
-        self.neighbours().iter().all(rests)
+        self.neighbours().iter().all(|other| other.rests(deadline))
+            && self.bystanders().iter().all(|other| other.rests(deadline))
+    }
+
+    /// Waits for every stream of its context, those of other threads too. `false`: they are not idle by `deadline`.
+    fn rests(&self, deadline: Instant) -> bool {
+        let known = self.wait_every_stream(deadline, "waiting for another context");
+        known.and_then(|()| if per_thread_used() { self.wait_whole(deadline) } else { Ok(()) }).is_ok()
+    }
+
+    /// Contexts of its device that have launched and have no agent.
+    fn bystanders(&self) -> Vec<Arc<Bystander>> {
+        if CONTEXTS.load(Ordering::Relaxed) < 2 {
+            return Vec::new();
+        }
+        bystanders_of(self.0.device, self.0.context)
     }
 }
 
@@ -63,5 +80,18 @@ mod tests {
         assert!(one.neighbours_rest(Instant::now()));
         two.close();
         assert!(!one.shares_device() && one.launches_beside() == 0);
+    }
+
+    #[test]
+    fn graphs_of_another_context_are_launches_too() {
+        CONTEXTS.store(2, Ordering::Relaxed);
+        let (one, two) = (fake_agent(), fake_agent());
+        two.note_graph();
+        assert_eq!((one.launches_beside(), two.launches_beside()), (1, 0));
+        assert_eq!(
+            (two.launches(), two.submissions()),
+            (0, 1),
+            "it is no launch of a kernel that ranges count one by one"
+        );
     }
 }

@@ -27,6 +27,8 @@ mod ways;
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
+mod refusal_tests;
+#[cfg(test)]
 mod start_gpu_tests;
 
 pub(crate) use beside::beside;

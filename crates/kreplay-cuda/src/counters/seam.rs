@@ -58,7 +58,7 @@ pub(crate) struct CudaCounters {
 
 #[derive(Default)]
 pub(super) struct State {
-    window: Option<Window>,
+    pub(super) window: Option<Window>,
     timing: Timing,
     events: Events,
     /// Windows so far.
@@ -146,6 +146,7 @@ impl Counters for CudaCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         // With somebody else on the GPU everything is planned by ranges.
         let _ = self.company();
+        self.tell_unsampled(request);
         let planned = match &self.availability.refused {
             Some(_) => timing_plan(request),
             None if self.conduct.fence => plan(&self.planner(), request)?,
@@ -224,12 +225,14 @@ impl Counters for CudaCounters {
             reach: None,
             beside: None,
             disturbed: false,
+            replayed: false,
         });
         Ok(())
     }
 
     fn replays(&self, launches: u32) {
         if let Some(window) = &mut self.state.guarded().window {
+            window.replayed = true;
             Ranges::expect(&mut window.ranges, launches);
         }
     }

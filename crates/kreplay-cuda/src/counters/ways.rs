@@ -2,6 +2,7 @@
 
 use super::Guarded;
 use super::gather::Gather;
+use super::planning::names::EVENT_TIME;
 use super::planning::plan::Planned;
 use super::planning::planner::Planner;
 use super::ranges::{RangePass, RangeWindow};
@@ -9,7 +10,7 @@ use super::sampling::{Device, Events, SampledPass, Sampling, UnfencedPass};
 use super::seam::CudaCounters;
 use super::sharing::reach::Reach;
 use super::timing::TimedPass;
-use kreplay_engine::{CountersError, PlannedPass, Reading, Way};
+use kreplay_engine::{CountersError, PlannedPass, Reading, Request, Way};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,6 +31,8 @@ pub(super) struct Window {
     pub(super) beside: Option<u64>,
     /// Another context's work ran as it was sampled.
     pub(super) disturbed: bool,
+    /// The passes that begin are replays, on the agent's own stream.
+    pub(super) replayed: bool,
     pub(super) current: Option<(u32, Current)>,
     pub(super) readings: Vec<Reading>,
 }
@@ -143,17 +146,38 @@ impl CudaCounters {
             .sampled(pass, false)
             .ok_or_else(|| CountersError::Discarded(format!("pass {pass} is not in the plan")))?;
         let what = (&sampled.group, &sampled.counters);
-        sampling.begin_unfenced(what, pass, &window.gather, (&self.agent, &self.cupti, events))
+        sampling.begin_unfenced(what, (pass, window.replayed), &window.gather, (&self.agent, &self.cupti, events))
     }
 
     pub(super) fn sampling(&self) -> Result<&Sampling, CountersError> {
         self.sampling.as_deref().ok_or_else(|| CountersError::Unavailable("nothing can be sampled here".into()))
     }
 
+    /// Why nothing is sampled, if so.
+    fn unsampled(&self) -> Option<Arc<str>> {
+        match (&self.availability.sampling, &self.sampling) {
+            (Err(why), _) => Some(Arc::clone(why)),
+            (Ok(_), None) => Some("no thread can be had for it".into()),
+            (Ok(_), Some(sampling)) => sampling.given_up().map(Arc::from),
+        }
+    }
+
+    /// Says once why everything is counted by ranges, where something is counted that might be sampled.
+    pub(super) fn tell_unsampled(&self, request: &Request) {
+        let times_alone = request.names.iter().all(|name| name == EVENT_TIME);
+        if times_alone || self.availability.refused.is_some() {
+            return;
+        }
+        if let Some(why) = self.unsampled() {
+            (self.warn)("sampling_unavailable", format!("nothing is sampled, so ranges count everything: {why}"));
+        }
+    }
+
     pub(super) fn planner(&self) -> Planner<'_> {
-        let samples = self.sampling.as_ref().is_some_and(|sampling| sampling.given_up().is_none());
-        let sampling = self.availability.sampling.as_deref().ok().filter(|_| samples);
+        let unsampled = self.unsampled();
+        let sampling = self.availability.sampling.as_deref().ok().filter(|_| unsampled.is_none());
         let mut planner = Planner::new(&self.cupti, &self.availability.chip, &self.availability.image, sampling);
+        planner.unsampled = unsampled;
         planner.reach = self.reach_and_why().0;
         planner
     }

@@ -11,7 +11,7 @@ const NOT_FOUND: i32 = 500;
 const NOT_READY: i32 = 600;
 
 /// The address of a function of the fake, or null.
-pub(super) fn find(name: &CStr) -> *mut c_void {
+pub(crate) fn find(name: &CStr) -> *mut c_void {
     macro_rules! table {
         ($($function:ident),* $(,)?) => {
             match name.to_str().unwrap_or_default() {
@@ -161,7 +161,16 @@ functions! {
         const INVALID_CONTEXT: i32 = 201;
         super::contexts(Vec::pop).map_or(INVALID_CONTEXT, |popped| { put(context, popped); 0 })
     }
-    fn cuCtxSynchronize() { super::pools::synchronise(&mut world()); 0 }
+    fn cuCtxSynchronize() {
+        // Longer than any test waits, and not for ever.
+        let begin = std::time::Instant::now();
+        while world().busy_unseen && begin.elapsed() < std::time::Duration::from_secs(20) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let mut world = world();
+        super::pools::synchronise(&mut world);
+        world.broken
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { put(free, 1 << 30); put(total, 1 << 31); 0 }
     fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) { grant(pointer, allocate(bytes)) }
     fn cuMemFree_v2(pointer: u64) { free(pointer) }
@@ -238,6 +247,7 @@ functions! {
     fn cuEventCreate(event: *mut u64, _flags: u32) { put(event, handle()); 0 }
     fn cuEventRecord(event: u64, stream: u64) {
         let mut world = world();
+        world.recorded.insert(event, stream);
         if world.busy.contains(&stream) {
             world.behind.insert(event, stream);
         } else {

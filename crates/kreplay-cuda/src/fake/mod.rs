@@ -2,11 +2,14 @@
 //! asked for, and launches run Rust closures. The agent's own kernels have twins here.
 
 mod boxes;
+mod cupti;
 mod driver;
 mod graphs;
 mod kernels;
 mod pools;
 
+pub(crate) use cupti::{cupti_function, fake_cupti, no_callback};
+pub(crate) use driver::find as driver_function;
 pub(crate) use graphs::{Node, add_graph, add_node, kernel_params};
 pub(crate) use kernels::hash;
 pub(crate) use pools::{
@@ -14,7 +17,7 @@ pub(crate) use pools::{
     set_pool_place, set_pool_threshold,
 };
 
-use crate::tables::{Driver, DriverTable};
+use crate::tables::{Driver, DriverTable, Stream};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CStr, c_void};
@@ -41,6 +44,12 @@ pub(super) struct World {
     pub(super) hanging: HashMap<String, u64>,
     /// Events that wait for a busy stream.
     pub(super) behind: HashMap<u64, u64>,
+    /// Whether there is work that no stream shows: that of another thread's default stream.
+    pub(super) busy_unseen: bool,
+    /// What waiting for the context returns.
+    pub(super) broken: i32,
+    /// By event: the stream that it was last recorded on.
+    pub(super) recorded: HashMap<u64, u64>,
     /// Streams that are captured.
     pub(super) captured: Vec<u64>,
     /// Graphs by handle: their nodes; and nodes by handle.
@@ -142,6 +151,21 @@ pub(crate) fn set_hanging(name: &str, program: Option<u64>) {
             world.busy.clear();
         }
     }
+}
+
+/// Another thread's default stream is busy, or idle again.
+pub(crate) fn set_busy_unseen(busy: bool) {
+    world().busy_unseen = busy;
+}
+
+/// Waiting for the context returns this status from now on.
+pub(crate) fn break_context(status: i32) {
+    world().broken = status;
+}
+
+/// Events that were last recorded on a stream.
+pub(crate) fn events_on(stream: Stream) -> usize {
+    world().recorded.values().filter(|recorded| **recorded == stream.raw()).count()
 }
 
 /// A capture of a stream begins or ends.

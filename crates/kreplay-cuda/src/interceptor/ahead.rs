@@ -11,6 +11,10 @@ impl Interceptor {
     /// program. A launch that comes meanwhile waits, as it would if it had begun this itself.
     pub(super) fn get_ready(&self, context: Context) {
         let Some(state) = self.contexts.get(context) else { return };
+        // As the program loads a library threads may not begin, which a capture of its would wait for.
+        if !state.may_wait() {
+            return;
+        }
         let over = locked(&state.over);
         // Nothing may be allocated or waited for while the program captures.
         if *over || self.capturing() || !self.is_alive() {

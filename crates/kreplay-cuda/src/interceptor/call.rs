@@ -2,7 +2,7 @@
 
 use super::code::FunctionInfo;
 use super::ids::Form;
-use crate::agent::{Launch, LaunchForm, cooperative_attribute, kept_attributes};
+use crate::agent::{Launch, LaunchForm, cooperative_attribute, kept_attributes, note_per_thread};
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::{
     LaunchAttribute, LaunchCooperativeParams, LaunchKernelExParams, LaunchKernelParams,
@@ -34,6 +34,25 @@ pub(super) unsafe fn function_of(form: Form, parameters: *const c_void) -> Optio
         // SAFETY: promised by the caller.
         Form::Extended => Some(unsafe { (*parameters.cast::<LaunchKernelExParams>()).function }),
         Form::MultiDevice | Form::Old => None,
+    }
+}
+
+/// The stream that a launch names, which whoever drains the context has to know of; null where the launch is not read.
+///
+/// # Safety
+/// As [`function_of`].
+pub(super) unsafe fn stream_named(form: Form, parameters: *const c_void) -> Stream {
+    match form {
+        // SAFETY: promised by the caller.
+        Form::Plain => unsafe { (*parameters.cast::<LaunchKernelParams>()).stream },
+        // SAFETY: promised by the caller.
+        Form::Cooperative => unsafe { (*parameters.cast::<LaunchCooperativeParams>()).stream },
+        Form::Extended => {
+            // SAFETY: promised by the caller; the program hands a configuration to the driver.
+            let config = unsafe { (*parameters.cast::<LaunchKernelExParams>()).config.as_ref() };
+            config.map_or(Stream::NULL, |config| config.stream)
+        }
+        Form::MultiDevice | Form::Old => Stream::NULL,
     }
 }
 
@@ -176,6 +195,13 @@ pub(super) fn stream_of(stream: Stream, per_thread: bool) -> Stream {
         true if per_thread => Stream::PER_THREAD,
         true => Stream::LEGACY,
         false => stream,
+    }
+}
+
+/// Work goes to this stream of a call's. Where it is the thread's own default stream nobody else can ask whether it is idle.
+pub(super) fn note_stream(stream: Stream, per_thread: bool) {
+    if stream_of(stream, per_thread) == Stream::PER_THREAD {
+        note_per_thread();
     }
 }
 

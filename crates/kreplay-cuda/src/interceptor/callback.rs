@@ -1,13 +1,13 @@
 //! The callback: what CUPTI calls on the program's threads.
 
 use super::Interceptor;
-use super::call::call_name;
-use super::ids::{Class, class};
+use super::call::{call_name, note_stream};
+use super::ids::{Class, class, may_wait};
 use super::pending::{Pending, pop};
 use crate::cubin::Cubin;
-use crate::tables::Context;
 use crate::tables::callback::{CallbackData, ENTER, ModuleData, ResourceData, domain, resource};
 use crate::tables::driver_structs::UnloadParams;
+use crate::tables::{Context, Stream};
 use kreplay_engine::{ClosingReason, InCall};
 use std::ffi::c_void;
 
@@ -36,6 +36,10 @@ impl Interceptor {
                     // What *enter* began ends, whoever is gone since.
                     self.exit(class, data);
                 } else if alive {
+                    if let Some(per_thread) = may_wait(id) {
+                        // SAFETY: CUPTI hands the parameters of such a function, which begin with its stream.
+                        note_stream(unsafe { data.parameters.cast::<Stream>().read() }, per_thread);
+                    }
                     self.enter(class, id, data);
                 } else {
                     self.part();
@@ -83,7 +87,8 @@ impl Interceptor {
             Class::Operation(written) => self.operation_enter(data, id, written),
             Class::Graphics(graphics) => self.graphics_enter(data, graphics),
             Class::Newer => self.newer_enter(data, id),
-            Class::Map
+            Class::Waits
+            | Class::Map
             | Class::SurfaceCreate
             | Class::EndCapture { .. }
             | Class::ChangeGraph(_)

@@ -123,13 +123,16 @@ impl Interceptor {
             return;
         }
         // A capture that was invalidated ends with an error; one that another stream or thread has to end goes on.
-        let goes_on = returned != 0 && {
-            let _depth = crate::agent::Depth::enter();
-            self.driver.is_capturing(captured.stream).unwrap_or(false)
-        };
+        let goes_on = returned != 0 && self.is_captured_stream(captured.stream);
         if !goes_on {
             self.captures.ended(captured);
         }
+    }
+
+    /// Whether what goes to a stream goes into a capture, as the driver says: it does not run then.
+    pub(super) fn is_captured_stream(&self, stream: Stream) -> bool {
+        let _depth = crate::agent::Depth::enter();
+        self.driver.is_capturing(stream).unwrap_or(false)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::code::Functions;
 use super::{AgentCounters, Interceptor, locked};
-use crate::agent::{CudaAgent, CudaWork};
+use crate::agent::{Bystander, CudaAgent, CudaWork};
 use crate::tables::{Context, Stream};
 use kreplay_engine::{
     AgentId, ClosingReason, Counters, Engine, Generation, ModuleVariable, Operation, Region, Retired,
@@ -44,6 +44,12 @@ pub(super) struct ContextState {
     early: Mutex<Option<Early>>,
     pub(super) functions: Functions,
     codes: AtomicU64,
+    /// The number of its agent, whether it has come to be or not.
+    id: OnceLock<AgentId>,
+    /// A launch was described to the engine with the loader free: what windows wait for has started since.
+    pub(super) waited: AtomicBool,
+    /// Once something was launched without an engine, for those that count on the same device.
+    pub(super) bystander: OnceLock<Arc<Bystander>>,
     /// There is an engine, or there can be none.
     made: AtomicBool,
     /// Calls of the program that began before and have not ended.
@@ -66,6 +72,9 @@ impl ContextState {
             early: Mutex::new(Some(Early::default())),
             functions: Functions::default(),
             codes: AtomicU64::new(1),
+            id: OnceLock::new(),
+            waited: AtomicBool::new(false),
+            bystander: OnceLock::new(),
             made: AtomicBool::new(false),
             early_calls: AtomicU64::new(0),
         }
@@ -74,6 +83,11 @@ impl ContextState {
     /// The engine, when there is one.
     pub(super) fn driven(&self) -> Option<&Driven> {
         self.driven.get().and_then(Option::as_ref)
+    }
+
+    /// The number of its agent.
+    pub(super) fn agent_id(&self, interceptor: &Interceptor) -> AgentId {
+        *self.id.get_or_init(|| AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1))
     }
 
     /// A call of the program begins while there is no engine that would keep it out of windows. `None` when there is one by now.
@@ -96,7 +110,7 @@ impl ContextState {
     }
 
     /// The engine, made beside the program or at the first launch that is selected. `None` when it cannot be. Nothing is being
-    /// captured, and the context is the thread's.
+    /// captured, threads of ours may be waited for, and the context is the thread's.
     pub(super) fn drive(&self, interceptor: &Interceptor) -> Option<&Driven> {
         if self.driven.get().is_none() {
             let _making = locked(&self.making);
@@ -117,6 +131,9 @@ impl ContextState {
                 self.made.store(true, Ordering::SeqCst);
                 self.settle_early_calls();
                 if self.driven().is_some() {
+                    self.seen_from_now_on();
+                }
+                if self.driven().is_some() {
                     self.functions.look_at_all(self, &interceptor.driver);
                 }
             }
@@ -126,7 +143,7 @@ impl ContextState {
 
     fn make(&self, interceptor: &Interceptor) -> Option<Driven> {
         let _depth = crate::agent::Depth::enter();
-        let id = AgentId(interceptor.agents.fetch_add(1, Ordering::Relaxed) + 1);
+        let id = self.agent_id(interceptor);
         let driver = Arc::clone(&interceptor.driver);
         let chip = driver.current_device().map_or_else(|_| "unknown".into(), |device| (interceptor.chip)(device));
         let agent = match CudaAgent::new(driver, self.context, id, &chip) {
@@ -142,7 +159,7 @@ impl ContextState {
         let seam = counters.clone().map(|counters| counters as Arc<dyn Counters>);
         match Engine::new(Arc::new(agent.clone()), seam, Arc::clone(&interceptor.process)) {
             Ok(engine) => {
-                interceptor.end_beside(&agent);
+                interceptor.end_beside(Some(agent.device()), agent.context());
                 Some(Driven { engine, agent, counters })
             }
             Err(error) => {
@@ -282,6 +299,7 @@ impl ContextState {
     /// The context or the process ends.
     pub(super) fn finish(&self) {
         *locked(&self.over) = true;
+        self.seen_from_now_on();
         if let Some(driven) = self.driven() {
             let _depth = crate::agent::Depth::enter();
             driven.engine.finish(Instant::now() + END);

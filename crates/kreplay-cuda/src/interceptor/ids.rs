@@ -59,6 +59,8 @@ pub(super) enum Class {
     BeginCapture { per_thread: bool },
     /// It ends.
     EndCapture { per_thread: bool },
+    /// A stream waits for a value in memory, which the host may write.
+    Waits,
     /// Reads or writes memory: must not fall into a window.
     Operation(Written),
     /// Memory gets to others, or from them.
@@ -187,6 +189,7 @@ pub(super) fn class(id: u32) -> Option<Class> {
         KERNEL_SET_ATTRIBUTE => Class::FunctionAttribute { kernel: true },
         GREEN_CONTEXT_DESTROY => Class::DestroyGreen,
         ADD_CALLBACK | ADD_CALLBACK_PTSZ | HOST_FUNCTION | HOST_FUNCTION_PTSZ => Class::HostFunction,
+        458 | 459 | 473 | 474 | 659..=662 => Class::Waits,
         SURFACE_CREATE => Class::SurfaceCreate,
         SURFACE_DESTROY => Class::SurfaceDestroy,
         SURFACE_REFERENCE_SET => Class::SurfaceReference,
@@ -207,6 +210,16 @@ pub(super) fn class(id: u32) -> Option<Class> {
                 .or_else(|| operation(id).map(Class::Operation));
         }
     })
+}
+
+/// Functions by which a stream may come to wait for the host, and which have it as their first parameter; `true`: null means the
+/// thread's own default stream. `cuStreamWaitValue*`, `cuStreamBatchMemOp*`, and those that call the host.
+pub(super) fn may_wait(id: u32) -> Option<bool> {
+    match id {
+        458 | 473 | 659 | 661 | 462 | 667 | cbid::ADD_CALLBACK | cbid::HOST_FUNCTION => Some(false),
+        459 | 474 | 660 | 662 | 463 | 668 | cbid::ADD_CALLBACK_PTSZ | cbid::HOST_FUNCTION_PTSZ => Some(true),
+        _ => None,
+    }
 }
 
 /// What launches use by handles and by the context's state. Numbers by their vendor names.

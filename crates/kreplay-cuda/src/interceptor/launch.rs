@@ -1,6 +1,6 @@
 //! Launches: what the engine decides about them, and what *enter* leaves for *exit*.
 
-use super::call::{Call, function_of, stream_of, symbol};
+use super::call::{Call, function_of, note_stream, stream_named, stream_of, symbol};
 use super::code::FunctionInfo;
 use super::context::{ContextState, Driven};
 use super::ids::Form;
@@ -16,10 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Interceptor {
-    /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function.
+    /// *Enter* of a launch. One that is not selected is only looked up: nothing of it is read but the function and the
+    /// stream.
     pub(super) fn launch_enter(&self, data: &CallbackData, form: Form, per_thread: bool) {
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
-        let function = unsafe { function_of(form, data.parameters) };
+        let (function, stream) = unsafe { (function_of(form, data.parameters), stream_named(form, data.parameters)) };
+        note_stream(stream, per_thread);
         if self.capturing() && self.is_captured(data, form, per_thread) {
             return;
         }
@@ -64,42 +66,52 @@ impl Interceptor {
                 self.process.select(AgentId(0), &function.kernel)
             };
             if selected.is_none() {
+                state.launches_unseen(self);
                 push(data.correlation_id, Pending::Early { _call: call });
                 return Some(Asked::Passed);
             }
             return Some(Asked::Describe(selected));
         }
-        Some(pass_by(state.driven()?, function, left_out, data))
+        let Some(driven) = state.driven() else {
+            // None could be made.
+            state.launches_unseen(self);
+            return None;
+        };
+        Some(pass_by(driven, function, left_out, data))
     }
 
     /// Whether a launch goes into a capture: it does not run then, and its graph's launches are seen when they come.
     fn is_captured(&self, data: &CallbackData, form: Form, per_thread: bool) -> bool {
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
         let Some(call) = (unsafe { Call::read(form, data.parameters) }) else { return false };
-        let _depth = crate::agent::Depth::enter();
-        self.driver.is_capturing(stream_of(call.stream, per_thread)).unwrap_or(false)
+        self.is_captured_stream(stream_of(call.stream, per_thread))
     }
 
     /// The launch is described to the engine.
     #[inline(never)]
     fn describe(&self, data: &CallbackData, form: Form, per_thread: bool, known: &Known) {
         let Known { state, function, selected } = known;
-        let capturing = self.capturing();
-        // An engine cannot be made while something is captured.
-        let driven = if capturing { state.driven() } else { state.drive(self) };
-        let Some(driven) = driven else { return };
+        let (driven, unwaited) = self.engine_now(state);
         // SAFETY: CUPTI hands the parameters of the function that the form belongs to.
         let Some(call) = (unsafe { Call::read(form, data.parameters) }) else {
             return self.describe_unreadable(data, form, Some(*selected));
         };
-        // While something is captured the driver must not be asked to load or wait.
-        if !capturing {
-            state.functions.look(state, &self.driver, function);
-        }
         let stream = stream_of(call.stream, per_thread);
-        let (arguments, decline, unrestorable) = if capturing {
-            (None, Some(Decline::StreamCapture), None)
+        let geometry = Geometry { groups: call.grid, items: call.block };
+        let Some(driven) = driven else {
+            let info = DispatchInfo {
+                kernel: function.kernel.clone(),
+                geometry,
+                stream: stream.raw(),
+                ..bare("".into(), 0, unwaited.unwrap_or(Decline::AgentLost))
+            };
+            return self.without_engine(data, state, *selected, &info, unwaited);
+        };
+        let (arguments, decline, unrestorable) = if unwaited.is_some() {
+            // The driver must not be asked to load or wait.
+            (None, unwaited, None)
         } else {
+            state.functions.look(state, &self.driver, function);
             let arguments = call.packed_arguments(&self.driver, function);
             let bytes = arguments.as_ref().map(|(bytes, _)| &**bytes);
             let unrestorable = self.unrestorable(driven, function, bytes);
@@ -110,7 +122,7 @@ impl Interceptor {
         };
         let info = DispatchInfo {
             kernel: function.kernel.clone(),
-            geometry: Geometry { groups: call.grid, items: call.block },
+            geometry,
             stream: stream.raw(),
             arguments: match &arguments {
                 Some((bytes, _)) => Arguments::Known(Arc::clone(bytes)),
@@ -152,32 +164,38 @@ impl Interceptor {
                 push(data.correlation_id, Pending::Window(Box::new(last)));
             }
         }
+        if unwaited.is_none() {
+            state.has_waited();
+        }
     }
 
     /// A launch whose parameters are not known to us is described. `asked`: what the filter said, where it was asked already.
     #[cold]
     fn describe_unreadable(&self, data: &CallbackData, form: Form, asked: Option<Option<DispatchId>>) {
         let state = self.context(data.context);
-        let driven = if self.capturing() { state.driven() } else { state.drive(self) };
+        let (driven, unwaited) = self.engine_now(&state);
+        let reason = match form {
+            Form::MultiDevice => Decline::CooperativeMultiDevice,
+            _ => Decline::UnknownArguments,
+        };
+        let info = bare(symbol(data), 0, unwaited.unwrap_or(reason));
         // It may reach any memory, and run on several devices.
         let mut guards = self.beside_all(data.context);
-        if let Some(driven) = driven {
-            let reason = match form {
-                Form::MultiDevice => Decline::CooperativeMultiDevice,
-                _ => Decline::UnknownArguments,
-            };
-            let info = bare(symbol(data), 0, reason);
-            let record = || Err(Decline::UnknownArguments);
-            let decision = match asked {
-                Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
-                Some(None) => driven.engine.dispatch_unselected(&info, record),
-                None => driven.engine.dispatch(&info, record),
-            };
-            driven.agent.note_launch();
-            // It declines, so it has no window.
-            if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
-                guards.push(guard);
-            }
+        let Some(driven) = driven else {
+            let selected = asked.unwrap_or_else(|| self.process.select(state.agent_id(self), &info.kernel));
+            let early = self.tell_without_engine(&state, selected, &info, unwaited);
+            return push(data.correlation_id, Pending::Guards { guards, _early: early.into_iter().collect() });
+        };
+        let record = || Err(Decline::UnknownArguments);
+        let decision = match asked {
+            Some(Some(id)) => driven.engine.dispatch_selected(id, &info, record),
+            Some(None) => driven.engine.dispatch_unselected(&info, record),
+            None => driven.engine.dispatch(&info, record),
+        };
+        driven.agent.note_launch();
+        // It declines, so it has no window.
+        if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
+            guards.push(guard);
         }
         push(data.correlation_id, Pending::Guards { guards, _early: Vec::new() });
     }

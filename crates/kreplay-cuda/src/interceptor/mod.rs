@@ -36,6 +36,8 @@ mod pool_places;
 mod pools;
 mod recent;
 mod start;
+mod unready;
+mod unseen;
 
 #[cfg(test)]
 mod tests;
@@ -197,10 +199,11 @@ impl Interceptor {
         self.each_driven(|driven| driven.engine.close_window_for(reason));
     }
 
-    /// A context begins to use a device: windows of others that count as the program goes on, and keep the counters meanwhile, end.
-    fn end_beside(&self, agent: &CudaAgent) {
+    /// A context begins to use a device (`None`: nobody knows which): windows of others that count as the program goes on, and keep the
+    /// counters meanwhile, end.
+    fn end_beside(&self, device: Option<i32>, context: Context) {
         self.each_driven(|driven| {
-            if driven.agent.device() == agent.device() && driven.agent.context() != agent.context() {
+            if device.is_none_or(|device| driven.agent.device() == device) && driven.agent.context() != context {
                 driven.engine.end_counting(ClosingReason::Agent);
             }
         });

@@ -68,8 +68,7 @@ impl Interceptor {
     fn operation_is_captured(&self, data: &CallbackData, id: u32) -> bool {
         // SAFETY: CUPTI hands the parameters of the function with this number.
         let stream = unsafe { operation_stream(id, data.parameters) };
-        let _depth = crate::agent::Depth::enter();
-        stream.is_some_and(|stream| self.driver.is_capturing(stream).unwrap_or(false))
+        stream.is_some_and(|stream| self.is_captured_stream(stream))
     }
 
     /// Other contexts whose memory an operation reaches.

@@ -5,7 +5,7 @@ use super::{AgentCounters, Interceptor};
 use crate::agent::{CudaAgent, Current, Depth};
 use crate::counters::{Conduct, CudaCounters, KnownAvailability, availability, beside, chip_of, is_counted_on};
 use crate::tables::callback::{domain, resource};
-use crate::tables::{Context, Cupti, Driver, Environment, LoadError, find_cupti};
+use crate::tables::{Context, Cupti, CuptiError, Driver, Environment, LoadError, find_cupti};
 use kreplay_engine::{ByPlan, Process, Recorder, WindowMode};
 use kreplay_protocol::{Cache, Filters};
 use kreplay_session::{Backend, Session, attach};
@@ -86,12 +86,7 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     if INTERCEPTOR.set(interceptor).is_err() || SESSION.set(Arc::clone(session)).is_err() {
         return Ok(());
     }
-    let subscriber = cupti.subscribe(callback).map_err(|(error, holder)| {
-        StartError::Refused(match holder {
-            Some(holder) => format!("{error} ({holder}); run the program without it"),
-            None => error.to_string(),
-        })
-    })?;
+    let subscriber = cupti.subscribe(callback).map_err(|(error, holder)| not_subscribed(&error, holder))?;
     let enable = |domain, id| {
         cupti.enable(subscriber, domain, id).map_err(|error| StartError::Refused(format!("{error} (function {id})")))
     };
@@ -115,6 +110,14 @@ fn start(session: &Arc<Session>) -> Result<(), StartError> {
     }
     before_others_at_exit();
     Ok(())
+}
+
+/// CUPTI has another subscriber, whose name it may tell.
+fn not_subscribed(error: &CuptiError, holder: Option<String>) -> StartError {
+    StartError::Refused(match holder {
+        Some(holder) => format!("{error} ({holder}); run the program without it"),
+        None => error.to_string(),
+    })
 }
 
 /// Loads what counting needs while the driver starts. Where there is no thread to be had the first question does it.
@@ -207,6 +210,16 @@ pub(super) fn finish() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_holds_cupti_is_named_with_what_to_do() {
+        let cupti = crate::fake::fake_cupti();
+        let (error, holder) = cupti.subscribe(callback).expect_err("another tool was first");
+        let text = not_subscribed(&error, holder).to_string();
+        for part in ["another tool has subscribed to CUPTI", "another profiler", "run the program without it"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
 
     #[test]
     fn batch_windows_are_used_unless_they_are_refused_or_caches_are_flushed() {

@@ -8,7 +8,7 @@ use super::functions::function_table;
 use super::library::LoadError;
 use super::{CuptiError, CuptiStatus, FoundCupti};
 use std::ffi::{CStr, c_char, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A callback of CUPTI's: user data, domain, function number, [`CallbackData`] or a structure of the domain.
@@ -106,17 +106,27 @@ impl Cupti {
     /// # Errors
     /// [`LoadError::Symbol`] with the first function that is missing.
     pub(crate) fn load(found: &FoundCupti) -> Result<Self, LoadError> {
-        let path = found.library.path().to_owned();
-        let table = CuptiTable::load(&|name| found.library.symbol(name)).map_err(|symbol| LoadError::Symbol {
+        Self::of(found.library.path(), &|name| found.library.symbol(name))
+    }
+
+    fn of(path: &Path, find: &dyn Fn(&CStr) -> *mut c_void) -> Result<Self, LoadError> {
+        let table = CuptiTable::load(find).map_err(|symbol| LoadError::Symbol {
             library: "libcupti.so",
-            path: path.clone(),
+            path: path.to_owned(),
             symbol,
+            remedy: "Install CUPTI 12.6 or newer, or point KREPLAY_CUPTI at one that is there.",
         })?;
-        Ok(Self { table, path, complete: AtomicBool::new(false) })
+        Ok(Self { table, path: path.to_owned(), complete: AtomicBool::new(false) })
+    }
+
+    /// Made of these functions, which need no helpers.
+    #[cfg(test)]
+    pub(crate) fn with_table(table: CuptiTable) -> Self {
+        Self { table, path: PathBuf::new(), complete: AtomicBool::new(true) }
     }
 
     /// Where it was found.
-    pub(crate) fn path(&self) -> &std::path::Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -219,3 +229,44 @@ impl Cupti {
 }
 
 const _: () = assert!(std::mem::size_of::<CallbackData>() == 72);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{cupti_function, fake_cupti, no_callback};
+
+    #[test]
+    fn another_subscriber_is_named_where_cupti_tells_it() {
+        let (error, holder) = fake_cupti().subscribe(no_callback).expect_err("another tool was first");
+        assert_eq!((error.call, error.status.0), ("cuptiSubscribe_v2", 39));
+        assert_eq!(holder.as_deref(), Some("another profiler"));
+        // CUPTI before 13.0 has but the older call.
+        let old = |name: &CStr| if name == c"cuptiSubscribe_v2" { std::ptr::null_mut() } else { cupti_function(name) };
+        let old = Cupti::of(Path::new("/lib/libcupti.so.12"), &old).expect("that function may be missing");
+        assert!(old.subscribe(no_callback).is_ok());
+        crate::fake::script("cuptiSubscribe", &[39]);
+        let (error, holder) = old.subscribe(no_callback).expect_err("another tool was first");
+        assert_eq!((error.status.0, holder), (39, None));
+    }
+
+    #[test]
+    fn a_cupti_that_lacks_a_function_is_told_of_with_what_to_do() {
+        let old = |name: &CStr| {
+            if name.to_bytes().starts_with(b"cuptiRangeProfiler") { std::ptr::null_mut() } else { cupti_function(name) }
+        };
+        let error = Cupti::of(Path::new("/opt/libcupti.so.12"), &old).expect_err("it is too old").to_string();
+        for part in ["libcupti.so", "/opt/libcupti.so.12", "cuptiRangeProfilerEnable", "12.6", "KREPLAY_CUPTI"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_older_cupti_does_without_sampling() {
+        assert_eq!(fake_cupti().lacks_sampling(), None);
+        let older = |name: &CStr| {
+            if name.to_bytes().starts_with(b"cuptiPmSampling") { std::ptr::null_mut() } else { cupti_function(name) }
+        };
+        let older = Cupti::of(Path::new("/opt/libcupti.so.12"), &older).expect("what is missing may be");
+        assert_eq!(older.lacks_sampling(), Some("cuptiPmSamplingSetConfig"));
+    }
+}

@@ -85,6 +85,9 @@ function_table! {
     }
 }
 
+/// The driver's library.
+const LIBRARY: &str = "libcuda.so.1";
+
 /// Device attributes.
 pub(crate) mod device_attribute {
     /// Multiprocessors.
@@ -134,18 +137,22 @@ impl Driver {
     /// # Errors
     /// [`LoadError`] naming the library and what is missing.
     pub(crate) fn load() -> Result<Self, LoadError> {
-        const LIBRARY: &str = "libcuda.so.1";
         let path = Path::new(LIBRARY);
         let library = Library::open(path, Opening::Loaded).or_else(|_| Library::open(path, Opening::Local));
         let library = library.map_err(|why| LoadError::Library {
             library: LIBRARY,
-            remedy: "Install the NVIDIA driver (version 450 or newer); in a container, start it with GPU access.",
+            remedy: "Install the NVIDIA driver (version 520, of CUDA 11.8, or newer); in a container, start it with GPU access.",
             tried: vec![(path.to_owned(), why)],
         })?;
-        let table = DriverTable::load(&|name| library.symbol(name)).map_err(|symbol| LoadError::Symbol {
+        Self::of(library.path(), &|name| library.symbol(name))
+    }
+
+    fn of(path: &Path, find: &dyn Fn(&CStr) -> *mut c_void) -> Result<Self, LoadError> {
+        let table = DriverTable::load(find).map_err(|symbol| LoadError::Symbol {
             library: LIBRARY,
-            path: library.path().to_owned(),
+            path: path.to_owned(),
             symbol,
+            remedy: "Install a newer NVIDIA driver: version 520, of CUDA 11.8, is the oldest that will do.",
         })?;
         Ok(Self { table })
     }
@@ -190,5 +197,25 @@ impl Driver {
             return Ok(Progress::Running);
         }
         self.check(call, status).map(|()| Progress::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::driver_function;
+
+    #[test]
+    fn a_driver_that_lacks_a_function_is_told_of_with_what_to_do() {
+        let old = |name: &CStr| if name == c"cuLaunchKernelEx" { std::ptr::null_mut() } else { driver_function(name) };
+        let error = Driver::of(Path::new("/usr/lib/libcuda.so.1"), &old).expect_err("it is too old").to_string();
+        for part in [LIBRARY, "/usr/lib/libcuda.so.1", "cuLaunchKernelEx", "520"] {
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(!error.contains("CUPTI"), "that is another library: {error}");
+        // What came later may be missing.
+        let older =
+            |name: &CStr| if name == c"cuFuncGetParamInfo" { std::ptr::null_mut() } else { driver_function(name) };
+        assert!(Driver::of(Path::new("/usr/lib/libcuda.so.1"), &older).is_ok());
     }
 }

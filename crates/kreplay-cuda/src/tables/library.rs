@@ -17,11 +17,7 @@ pub enum LoadError {
         tried: Vec<(PathBuf, String)>,
     },
     /// A library is there and lacks a function that cannot be done without.
-    #[error(
-        "the library {library} at {} has no function {symbol}: it is too old. Install a newer one, or point \
-         KREPLAY_CUPTI at it",
-        path.display()
-    )]
+    #[error("the library {library} at {} has no function {symbol}: it is too old. {remedy}", path.display())]
     Symbol {
         /// The library's usual file name.
         library: &'static str,
@@ -29,6 +25,8 @@ pub enum LoadError {
         path: PathBuf,
         /// The missing function.
         symbol: &'static str,
+        /// What the user can do.
+        remedy: &'static str,
     },
 }
 
@@ -128,9 +126,10 @@ mod tests {
             library: "libcupti.so",
             path: "/opt/lib/libcupti.so.12".into(),
             symbol: "cuptiRangeProfilerEnable",
+            remedy: "Install another.",
         };
         let text = error.to_string();
-        for part in ["libcupti.so", "/opt/lib/libcupti.so.12", "cuptiRangeProfilerEnable"] {
+        for part in ["libcupti.so", "/opt/lib/libcupti.so.12", "cuptiRangeProfilerEnable", "Install another."] {
             assert!(text.contains(part), "{text}");
         }
         let error = LoadError::Library {

@@ -23,6 +23,8 @@ mod library;
 mod nvml;
 mod pool_calls;
 
+#[cfg(test)]
+pub(crate) use cupti::{Callback, CuptiTable};
 pub(crate) use cupti::{Cupti, optional_call, profiler_call};
 pub(crate) use cupti_status::{CuptiError, CuptiStatus};
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::{Engine, Event};
 use crate::{
-    Agent, AgentError, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Phases, WindowStatus, thread,
+    Agent, AgentError, AgentId, Bytes, Decline, DispatchId, DispatchInfo, DispatchRecord, Outcome, Phases, Process,
+    WindowStatus, thread,
 };
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -45,34 +46,52 @@ impl<A: Agent> Engine<A> {
         phases: Phases,
         refusal: Refusal,
     ) {
-        let Refusal { reason, detail } = refusal;
         let mut events = Vec::new();
-        if let Some(message) = self.process.first_decline(reason, &detail) {
-            events.push(Event::Warn(reason.name(), message));
+        if let Some(message) = self.process.first_decline(refusal.reason, &refusal.detail) {
+            events.push(Event::Warn(refusal.reason.name(), message));
         }
-        let outcome = Outcome::Declined { reason, detail };
-        let status = WindowStatus { outcome: outcome.clone(), passes_done: 0 };
-        events.push(Event::Dispatch(Box::new(DispatchRecord {
-            id,
-            agent: self.description.id,
-            kernel: info.kernel.clone(),
-            geometry: info.geometry,
-            stream: info.stream,
-            argument_bytes: info.arguments.size(),
-            thread: thread::system_number(),
-            window: None,
-            outcome,
-            passes_asked: asked,
-            passes_done: 0,
-            divergence: None,
-            audit: None,
-            phases,
-            bytes: Bytes::default(),
-            write_set: None,
-            start,
-            notes: Vec::new(),
-        })));
+        let record =
+            DispatchRecord { passes_asked: asked, phases, ..record(id, self.description.id, start, info, refusal) };
+        let status = WindowStatus { outcome: record.outcome.clone(), passes_done: 0 };
+        events.push(Event::Dispatch(Box::new(record)));
         events.push(Event::Ended(Box::new(info.clone()), status));
         self.tell(events);
+    }
+}
+
+impl Process {
+    /// A launch that [`Process::select`] gave this number declines on an agent that has no engine, and cannot have one now.
+    pub fn decline(&self, agent: AgentId, id: DispatchId, info: &DispatchInfo, reason: Decline) {
+        if let Some(message) = self.first_decline(reason, "") {
+            self.recorder.warn(reason.name(), message);
+        }
+        let record = record(id, agent, self.elapsed(), info, reason.into());
+        let status = WindowStatus { outcome: record.outcome.clone(), passes_done: 0 };
+        self.recorder.dispatch(record);
+        self.policy.ended(info, &status);
+    }
+}
+
+/// Of a dispatch that has no window.
+fn record(id: DispatchId, agent: AgentId, start: Duration, info: &DispatchInfo, refusal: Refusal) -> DispatchRecord {
+    DispatchRecord {
+        id,
+        agent,
+        kernel: info.kernel.clone(),
+        geometry: info.geometry,
+        stream: info.stream,
+        argument_bytes: info.arguments.size(),
+        thread: thread::system_number(),
+        window: None,
+        outcome: Outcome::Declined { reason: refusal.reason, detail: refusal.detail },
+        passes_asked: 0,
+        passes_done: 0,
+        divergence: None,
+        audit: None,
+        phases: Phases::default(),
+        bytes: Bytes::default(),
+        write_set: None,
+        start,
+        notes: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::DeviceChoice;
+use super::{DeviceChoice, FenceChoice};
 
 /// Say which counters would go into which pass, without running anything.
 #[derive(Debug, Args)]
@@ -16,6 +16,9 @@ pub(crate) struct PlanOptions {
     /// Run each group of counters N times.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) passes: u32,
+    /// Whether sampled kernels stand apart from each other, so that their counts are exact.
+    #[arg(long, value_enum, default_value_t = FenceChoice::On)]
+    pub(crate) fence: FenceChoice,
     /// On which device.
     #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
     pub(crate) device: DeviceChoice,

@@ -149,6 +149,10 @@ impl CounterSource for CuptiCounters {
     fn plan(&self, request: &Request) -> Result<Plan, PlanError> {
         self.offline.plan(request)
     }
+
+    fn plan_unfenced(&self, request: &Request) -> Option<Result<Plan, PlanError>> {
+        Some(self.offline.plan_unfenced(request))
+    }
 }
 
 fn no_gpu() -> Problem {

@@ -67,6 +67,9 @@ fn a_plan_tells_passes_before_anything_runs() {
     };
     assert_eq!(plan(&[]), plan(&["--set", "basic"]));
     assert_ne!(plan(&[]), plan(&["--set", "none"]));
+    assert_eq!(plan(&[]), plan(&["--fence", "on"]));
+    let output = place.kreplay(&["plan", "--device", "soft", "--fence", "off"]).output().unwrap();
+    assert!(!output.status.success() && stderr(&output).contains("--fence off on gfx90a"), "{}", stderr(&output));
 }
 
 #[test]

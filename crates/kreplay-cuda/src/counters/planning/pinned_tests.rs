@@ -212,7 +212,7 @@ fn a_second_plan_asks_only_what_the_first_did_not() {
     let known = Arc::<Known>::default();
     let planned = |dispatches| {
         let request = Request { names: names.clone(), repeat: 1, dispatches };
-        plan_request(&cupti, CHIP, &request, &known).expect("it can be planned")
+        plan_request(&cupti, CHIP, &request, true, &known).expect("it can be planned")
     };
     let first = planned(1000);
     let asked = (known.ranges.asked(), known.samples.asked());

@@ -115,7 +115,8 @@ pub(in crate::counters) fn plan_unfenced(planner: &Planner<'_>, request: &Reques
     Ok(planned)
 }
 
-/// Plans a request for a chip of which nothing else is known than the answers of earlier requests.
+/// Plans a request for a chip of which nothing else is known than the answers of earlier requests, with or without a `fence` around
+/// each dispatch.
 ///
 /// # Errors
 /// [`PlanError`].
@@ -123,12 +124,16 @@ pub(crate) fn plan_request(
     cupti: &Cupti,
     chip: &str,
     request: &Request,
+    fence: bool,
     known: &Arc<Known>,
 ) -> Result<Plan, PlanError> {
-    let sampling = cupti.lacks_sampling().is_none().then_some(&[][..]);
+    let lacks = cupti.lacks_sampling();
+    let sampling = lacks.is_none().then_some(&[][..]);
     let mut planner = Planner::new(cupti, chip, &[], sampling);
+    planner.unsampled = lacks.map(|call| format!("this CUPTI lacks {call}").into());
     planner.known = Arc::clone(known);
-    plan(&planner, request).map(|planned| planned.plan)
+    let planned = if fence { plan(&planner, request)? } else { plan_unfenced(&planner, request)? };
+    Ok(planned.plan)
 }
 
 /// The plan where nothing may be counted: times by events.

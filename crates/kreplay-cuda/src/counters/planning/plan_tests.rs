@@ -93,7 +93,7 @@ fn unknown_names_come_with_near_ones() {
 /// The passes of a set: sampled, by ranges, timed.
 fn passes(cupti: &Cupti, set: &str, dispatches: u32) -> (usize, usize, usize) {
     let request = Request { names: vec![set.to_owned()], repeat: 1, dispatches };
-    let plan = plan_request(cupti, CHIP, &request, &Arc::default()).expect("it can be planned");
+    let plan = plan_request(cupti, CHIP, &request, true, &Arc::default()).expect("it can be planned");
     let count = |way: Way| plan.passes.iter().filter(|pass| pass.way == way).count();
     for pass in &plan.passes {
         let names: Vec<&str> = pass.counters.iter().map(|counter| &*counter.name).collect();
@@ -120,7 +120,7 @@ fn one_group_needs_one_pass_and_several_are_weighed() {
     let Some(cupti) = cupti() else { return };
     let plan = |names: &[&str], dispatches| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        plan_request(&cupti, CHIP, &Request { names, repeat: 1, dispatches }, &Arc::default())
+        plan_request(&cupti, CHIP, &Request { names, repeat: 1, dispatches }, true, &Arc::default())
             .expect("it can be planned")
     };
     for dispatches in [1, 1000] {
@@ -141,7 +141,7 @@ fn every_metric_of_a_set_is_in_the_plan() {
         let mut asked = resolve(&host, &[set.name.to_owned()]).expect("the chip has the set");
         for dispatches in [1, 1000] {
             let request = Request { names: vec![set.name.to_owned()], repeat: 1, dispatches };
-            let plan = plan_request(&cupti, CHIP, &request, &Arc::default()).expect("it can be planned");
+            let plan = plan_request(&cupti, CHIP, &request, true, &Arc::default()).expect("it can be planned");
             let counters = plan.passes.iter().flat_map(|pass| &pass.counters);
             let mut planned: Vec<Arc<str>> = counters.map(|counter| Arc::clone(&counter.name)).collect();
             planned.sort();

@@ -25,6 +25,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) availability: &'a [u8],
     /// What may be sampled; `None` where nothing may.
     pub(crate) sampling: Option<&'a [u8]>,
+    /// Why nothing may be sampled, where it is known.
+    pub(in crate::counters) unsampled: Option<Arc<str>>,
     /// How many threads beside this one may ask.
     pub(in crate::counters) helpers: usize,
     /// What was asked already.
@@ -37,7 +39,16 @@ impl<'a> Planner<'a> {
     /// A planner for a chip. `availability` is what may be counted by ranges, `sampling` what may be sampled: `None` where
     /// nothing may.
     pub(crate) fn new(cupti: &'a Cupti, chip: &'a str, availability: &'a [u8], sampling: Option<&'a [u8]>) -> Self {
-        Self { cupti, chip, availability, sampling, helpers: helpers(), known: Arc::default(), reach: Reach::Device }
+        Self {
+            cupti,
+            chip,
+            availability,
+            sampling,
+            unsampled: None,
+            helpers: helpers(),
+            known: Arc::default(),
+            reach: Reach::Device,
+        }
     }
 
     pub(in crate::counters) fn config(&self, metrics: &[Arc<str>]) -> Result<ConfigImage, CuptiError> {

@@ -35,8 +35,12 @@ impl Planner<'_> {
     /// One group of all these metrics.
     ///
     /// # Errors
-    /// [`PlanError`] with the metrics that do not fit.
+    /// [`PlanError`] with the metrics that do not fit, or why nothing is sampled.
     pub(in crate::counters) fn one_group(&self, metrics: &[Arc<str>]) -> Result<SampleGroup, PlanError> {
+        if self.sampling.is_none() {
+            let why = self.unsampled.as_deref().unwrap_or("it is not offered here");
+            return Err(PlanError::Unavailable(format!("--fence off counts by sampling: {why}; use --fence on")));
+        }
         let mut groups = self.pack_samples(metrics, &|_| true);
         let first = if groups.is_empty() { None } else { Some(groups.remove(0)) };
         let fits = |metric: &&Arc<str>| first.as_ref().is_some_and(|group| group.metrics.contains(metric));

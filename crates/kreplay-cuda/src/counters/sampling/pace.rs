@@ -67,6 +67,11 @@ pub(super) fn limit(samples: u32, interval: u64) -> u64 {
     (samples * 5 / 8).saturating_sub(STOP / interval.max(1)).max(samples / 8)
 }
 
+/// Whether an image does not hold the samples of a dispatch that ran for `longest` nanoseconds, even if none waited before it.
+pub(super) fn outgrows(longest: u64, interval: u64, samples: u32) -> bool {
+    (longest + STOP) / interval.max(1) >= u64::from(samples) * 7 / 8
+}
+
 /// How long the device must be idle between two dispatches while nobody knows when samples end: two intervals, so that one whole
 /// sample is idle.
 pub(super) fn gap(interval: u64) -> Duration {
@@ -187,6 +192,20 @@ mod tests {
             let most = limit(count, interval) + u64::from(count) / 8 + STOP / interval;
             assert!(most <= u64::from(count) * 7 / 8, "{most} of {count} at {interval} ns");
             assert!(limit(count, interval) >= 64);
+        }
+    }
+
+    #[test]
+    fn what_outgrows_an_image_fits_the_interval_that_it_asks_for() {
+        for samples in [SAMPLES, SAMPLES / 4] {
+            let mut pace = Pace::default();
+            let short = SHORTEST * u64::from(samples) / 2;
+            assert!(!outgrows(short, SHORTEST, samples));
+            for longest in [SHORTEST * u64::from(samples), 30 * MILLISECOND, 900 * MILLISECOND] {
+                assert!(outgrows(longest, SHORTEST, samples));
+                pace.saw(longest, samples);
+                assert!(!outgrows(longest, interval(&pace), samples), "{longest} ns in {samples} samples");
+            }
         }
     }
 

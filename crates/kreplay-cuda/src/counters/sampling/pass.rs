@@ -2,7 +2,7 @@
 
 use super::collect::Closing;
 use super::segment::{self, Segment};
-use super::{Sampling, failed, pace};
+use super::{Programming, Sampling, failed, pace};
 use crate::counters::Guarded;
 use crate::counters::gather::Gather;
 use crate::counters::planning::sample_group::SampleGroup;
@@ -116,12 +116,15 @@ impl Sampling {
     ) -> Result<(), CountersError> {
         // Now and then whole samples are idle, which shows what else runs on the device.
         let looks = pass.next.is_multiple_of(pace::LOOK);
-        pass.fences.after(ground, |now| self.unit.beat(now).filter(|_| !looks))?;
+        let took = pass.fences.after(ground, |now| self.unit.beat(now).filter(|_| !looks))?;
         let now = ground.now();
         self.unit.leave(now);
         pass.next += 1;
         if self.unit.crowded(now) {
             self.stop(pass)?;
+            if pace::outgrows(took, pass.interval, pass.samples) {
+                self.slow_down(pass, took)?;
+            }
             self.start(pass, ground)?;
         } else if self.unit.portion_due(now) {
             let settled = pace::settled(pass.interval);
@@ -129,6 +132,22 @@ impl Sampling {
             self.unit.portion().map_err(|error| failed(&error))?;
             ground.pass(settled);
         }
+        Ok(())
+    }
+
+    /// A dispatch took so long, in nanoseconds, that its samples are lost: those of the next one like it will not be.
+    fn slow_down(&self, pass: &mut SampledPass, took: u64) -> Result<(), CountersError> {
+        let cost = self.unit.cost(&pass.group).unwrap_or_else(|| pace::likely(pass.group.is_near()));
+        let interval = {
+            let mut pace = self.pace.guarded();
+            pace.saw(took, pass.samples);
+            pace.interval(cost, Some(pass.interval))
+        };
+        let group = Arc::clone(&pass.group);
+        self.program(&Programming { group, interval, samples: pass.samples, bursts: false })?;
+        // What was too much for the image has been decoded by now, and is no reason for an interval that is longer still.
+        self.unit.take_crammed();
+        pass.interval = interval;
         Ok(())
     }
 

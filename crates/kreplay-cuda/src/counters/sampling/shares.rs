@@ -30,7 +30,8 @@ impl Share {
     }
 }
 
-/// The share of each dispatch; `None` for those that no samples cover. `slack`: how far a span may be off, in nanoseconds.
+/// The share of each dispatch; `None` for those that no samples cover, or in whose samples nothing ran by the marker, which is the first
+/// term: these are not of its time, and what they do not hold it may have. `slack`: how far a span may be off, in nanoseconds.
 pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Fence], slack: u64) -> Vec<Option<Share>> {
     let times = &samples.times;
     let touched = |span: &Fence| -> Range<usize> {
@@ -72,7 +73,8 @@ pub(super) fn shares(samples: &Samples, terms: usize, spans: &[Fence], slack: u6
         }
         share
     };
-    spans.iter().map(|span| covered(span).then(|| share(span))).collect()
+    let seen = |share: &Share| share.possible.first().is_some_and(|active| *active > 0.0);
+    spans.iter().map(|span| covered(span).then(|| share(span)).filter(seen)).collect()
 }
 
 /// Nanoseconds that a sample and a span have in common.
@@ -125,8 +127,18 @@ mod tests {
     }
 
     #[test]
-    fn idle_counters_are_certain_to_be_zero() {
-        let found = shares(&samples(&[0.0; 4]), 1, &[span(1200, 2800)], 100);
-        assert_eq!(found[0].as_ref().and_then(|share| share.bound(0)), Some(0.0));
+    fn what_stood_still_while_a_dispatch_ran_is_certain_to_be_zero() {
+        // The marker and another term.
+        let values = vec![0.0, 0.0, 7.0, 0.0, 9.0, 0.0, 0.0, 0.0];
+        let found = shares(&Samples { values, ..samples(&[0.0; 4]) }, 2, &[span(1200, 2800)], 100);
+        assert_eq!(found[0].as_ref().map(|share| (share.sums[1], share.bound(1))), Some((0.0, Some(0.0))));
+    }
+
+    #[test]
+    fn samples_in_which_nothing_ran_tell_nothing_of_a_dispatch() {
+        assert_eq!(shares(&samples(&[0.0; 4]), 1, &[span(1200, 2800)], 100), [None]);
+        // What counts while nothing runs makes them no better.
+        let values = vec![0.0, 5.0, 0.0, 5.0, 0.0, 5.0, 0.0, 5.0];
+        assert_eq!(shares(&Samples { values, ..samples(&[0.0; 4]) }, 2, &[span(1200, 2800)], 100), [None]);
     }
 }

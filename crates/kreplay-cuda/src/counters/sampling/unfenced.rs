@@ -40,6 +40,8 @@ pub(in crate::counters) struct UnfencedPass {
     group: Arc<SampleGroup>,
     counters: Arc<[PlannedCounter]>,
     number: u32,
+    /// Its dispatches are replays, on the agent's own stream.
+    replayed: bool,
     gather: Gather,
     /// When the base event was recorded, by the samples' clock, and how far that may be off.
     base: u64,
@@ -55,7 +57,7 @@ impl Sampling {
     pub(in crate::counters) fn begin_unfenced(
         &self,
         (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
-        number: u32,
+        (number, replayed): (u32, bool),
         gather: &Gather,
         (agent, cupti, events): (&CudaAgent, &Cupti, &mut Events),
     ) -> Result<UnfencedPass, CountersError> {
@@ -89,6 +91,7 @@ impl Sampling {
             group: Arc::clone(group),
             counters: Arc::clone(counters),
             number,
+            replayed,
             gather: gather.clone(),
             base: at,
             slack,
@@ -126,7 +129,7 @@ impl Sampling {
 }
 
 impl UnfencedPass {
-    /// Dispatch `index` follows on the stream that this thread launches on.
+    /// Dispatch `index` follows on the stream that this thread launches on, or on the agent's.
     ///
     /// # Errors
     /// [`CountersError`].
@@ -139,7 +142,12 @@ impl UnfencedPass {
         while events.pairs.len() <= index as usize {
             events.pairs.push(agent.timing_events().map_err(timing)?);
         }
-        agent.mark_launch(events.pairs[index as usize].0).map_err(timing)
+        self.mark(agent, events.pairs[index as usize].0)
+    }
+
+    fn mark(&self, agent: &CudaAgent, event: Event) -> Result<(), CountersError> {
+        let marked = if self.replayed { agent.mark_pass(event, false) } else { agent.mark_launch(event) };
+        marked.map_err(timing)
     }
 
     /// Dispatch `index` was submitted.
@@ -153,7 +161,7 @@ impl UnfencedPass {
         index: u32,
     ) -> Result<(), CountersError> {
         let pair = events.pairs.get(index as usize).ok_or_else(no_window)?;
-        agent.mark_launch(pair.1).map_err(timing)?;
+        self.mark(agent, pair.1)?;
         self.ran = index + 1;
         Ok(())
     }

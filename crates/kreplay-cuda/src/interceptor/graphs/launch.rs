@@ -1,16 +1,16 @@
 //! The launch of a graph.
 
-use super::super::call::stream_of;
-use super::super::context::{ContextState, Driven};
+use super::super::call::{note_stream, stream_of};
+use super::super::context::Driven;
 use super::super::launch::bare;
 use super::super::operations::upload;
 use super::super::pending::{Pending, push};
 use super::super::{Interceptor, locked};
 use super::node::Work;
 use crate::agent::CudaWork;
+use crate::tables::GraphExec;
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::GraphLaunchParams;
-use crate::tables::{GraphExec, Stream};
 use kreplay_engine::{Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Traits};
 use std::sync::Arc;
 
@@ -19,39 +19,41 @@ impl Interceptor {
     pub(in crate::interceptor) fn graph_enter(&self, data: &CallbackData, per_thread: bool) {
         // SAFETY: CUPTI hands the parameters of this function.
         let parameters = unsafe { data.parameters.cast::<GraphLaunchParams>().read() };
+        note_stream(parameters.stream, per_thread);
         let stream = stream_of(parameters.stream, per_thread);
-        let state = self.context(data.context);
-        let exec = GraphExec(parameters.graph);
-        if self.capturing() {
-            return self.graph_beside_capture(data, &state, exec, stream);
-        }
-        let Some(driven) = state.drive(self) else { return };
-        let stream = stream.raw();
-        let settled = self.graph_sources_settled(exec);
-        let guard = match self.nodes(driven, exec, stream, settled) {
-            Some(nodes) => driven.engine.dispatch_graph(nodes),
-            None => {
-                // Nothing is known of it, or nothing but that it cannot be recorded.
-                return declined_graph(driven, data, (exec, stream), Decline::GraphLaunch);
-            }
-        };
-        push(data.correlation_id, Pending::Guard { guard });
-    }
-
-    /// *Enter* of a graph launch while something is captured. It is no dispatch where it goes into the capture.
-    fn graph_beside_capture(&self, data: &CallbackData, state: &Arc<ContextState>, exec: GraphExec, stream: Stream) {
-        let captured = {
-            let _depth = crate::agent::Depth::enter();
-            self.driver.is_capturing(stream).unwrap_or(false)
-        };
-        if captured {
+        // It is no dispatch where it goes into a capture.
+        if self.capturing() && self.is_captured_stream(stream) {
             return;
         }
-        if let Some(call) = state.early_call() {
-            push(data.correlation_id, Pending::Early { _call: call });
-        } else if let Some(driven) = state.driven() {
-            declined_graph(driven, data, (exec, stream.raw()), Decline::StreamCapture);
+        let state = self.context(data.context);
+        let (driven, unwaited) = self.engine_now(&state);
+        let stream = stream.raw();
+        let exec = GraphExec(parameters.graph);
+        // Of one that nothing is known of, or nothing but that it cannot be recorded, or not now.
+        let reason = unwaited.unwrap_or(Decline::GraphLaunch);
+        let info = DispatchInfo { stream, ..bare("CUDA graph".into(), exec.raw(), reason) };
+        let Some(driven) = driven else {
+            let selected = unwaited.and_then(|_| self.process.select(state.agent_id(self), &info.kernel));
+            return self.without_engine(data, &state, selected, &info, unwaited);
+        };
+        let nodes = || {
+            let settled = self.graph_sources_settled(exec);
+            self.nodes(driven, exec, stream, settled)
+        };
+        let nodes = if unwaited.is_none() { nodes() } else { None };
+        let guard = match nodes {
+            Some(nodes) => driven.engine.dispatch_graph(nodes),
+            None => match driven.engine.dispatch(&info, || Err(reason)) {
+                Decision::Run(guard) | Decision::Recorded(guard) => guard,
+                // It declines, so it has no window.
+                Decision::Window(_) => return,
+            },
+        };
+        driven.agent.note_graph();
+        if unwaited.is_none() {
+            state.has_waited();
         }
+        push(data.correlation_id, Pending::Guard { guard });
     }
 
     /// Waits until nothing is on its way to what the graph copies from the host. `false` when that takes too long.
@@ -114,16 +116,6 @@ impl Interceptor {
             }
         }
         Some(nodes)
-    }
-}
-
-/// A graph is described as one launch, which declines.
-fn declined_graph(driven: &Driven, data: &CallbackData, (exec, stream): (GraphExec, u64), reason: Decline) {
-    let mut info = bare("CUDA graph".into(), exec.raw(), reason);
-    info.stream = stream;
-    // It declines, so it has no window.
-    if let Decision::Run(guard) | Decision::Recorded(guard) = driven.engine.dispatch(&info, || Err(reason)) {
-        push(data.correlation_id, Pending::Guard { guard });
     }
 }
 

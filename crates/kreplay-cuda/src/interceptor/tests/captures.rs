@@ -117,12 +117,15 @@ fn what_goes_into_a_capture_does_not_run_and_graphs_beside_it_decline() {
 }
 
 #[test]
-fn a_graph_beside_a_capture_is_waited_for_though_there_is_no_engine() {
+fn a_graph_beside_a_capture_declines_though_there_is_no_engine() {
     let program = Program::new(3);
     program.begins(stream(1));
     by_graph(&program, program.allocate(4096), stream(2));
-    assert!(locked(&program.log.dispatches).is_empty());
+    assert_eq!((program.declined(), &*program.last().kernel.name), (Some(Decline::StreamCapture), "CUDA graph"));
     assert!(program.interceptor.context(program.context).driven().is_none(), "none can be made then");
+    // The graph itself goes into the capture, and is no dispatch.
+    by_graph(&program, program.allocate(4096), stream(1));
+    assert_eq!(locked(&program.log.dispatches).len(), 1);
 }
 
 #[test]

@@ -13,12 +13,14 @@ mod gone;
 mod graphics;
 mod graphs;
 mod launches;
+mod loading;
 mod memory;
 mod neighbours;
 mod newer;
 mod one_pass;
 mod operations;
 mod overdue;
+mod per_thread;
 mod pools;
 mod several_devices;
 mod unselected;
@@ -39,7 +41,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::AtomicU32;
 
 thread_local! {
-    /// Whether this thread is as if it closed a library.
+    /// Whether this thread is as if it opened or closed a library.
     static CLOSING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 

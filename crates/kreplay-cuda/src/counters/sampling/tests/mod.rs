@@ -1,6 +1,7 @@
 //! Sampling over a device of the test's.
 
 mod fake;
+mod unfenced;
 
 use super::collect::{Closing, Lost};
 use super::segment::{Samples, Segment};
@@ -314,6 +315,25 @@ fn a_long_kernel_lengthens_the_interval_of_the_next_pass() {
     assert_eq!(counts(&second), expected(&kernels));
     let programmed = fake.0.guarded().programmed.clone();
     assert!(programmed.len() == 2 && programmed[1] > programmed[0], "{programmed:?}");
+}
+
+#[test]
+fn of_long_kernels_only_the_first_is_lost() {
+    for first in [0, 3] {
+        let (fake, group) = (Fake::new(Fault::None), group());
+        let sampling = sampling(&fake);
+        let mut kernels = vec![(3_000, 5); first];
+        kernels.extend([(30_000_000, 1_000_000_007); 3]);
+        kernels.push((4_000, 7));
+        let found = unhurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("it is sampled");
+        let lost: Vec<_> = found.lost.iter().map(|lost| lost.dispatches.clone()).collect();
+        assert_eq!(lost, [Some(0..first as u32 + 1)]);
+        assert_eq!(counts(&found.readings), expected(&kernels[first + 1..]));
+        // The next pass finds the hardware as it needs it.
+        let next = pass(&sampling, &fake, (2, &group), &kernels, &|_| {}).expect("they fit");
+        assert_eq!(counts(&next), expected(&kernels));
+        assert_eq!(fake.0.guarded().programmed.len(), 2);
+    }
 }
 
 #[test]
