@@ -125,11 +125,6 @@ impl HsaAgent {
         Ok(OwnGuard::new(own))
     }
 
-    /// Submits packets on the agent's own queue, behind everything before. They have the barrier bit.
-    pub(crate) fn push(&self, packets: &[Packet]) -> Result<(), AgentError> {
-        self.own()?.push(packets)
-    }
-
     /// Runs the program's own launch on the agent's own queue, waits for it, and tells when it ran. When it is still
     /// running at the deadline the signal that it will lower comes with the error.
     pub(crate) fn run_last(&self, packet: Packet, deadline: Instant) -> Result<Ticks, (AgentError, Option<Signal>)> {

@@ -7,7 +7,7 @@ use super::results::Awaited;
 use super::ring::{Ring, queue_failed};
 use super::scratch::{Buffer, Scratch};
 use super::signals::Signals;
-use crate::abi::{AgentHandle, Dispatch, Packet, Signal, TYPE_DISPATCH, Ticks, ordered, ticks};
+use crate::abi::{AgentHandle, Dispatch, Packet, Signal, Status, TYPE_DISPATCH, Ticks, ordered, ticks};
 use crate::tables::Api;
 use kreplay_engine::AgentError;
 use std::collections::BTreeMap;
@@ -33,6 +33,9 @@ pub(super) struct Own {
     /// Packets submitted, counted; and how many are known to be over.
     pub(super) serial: u64,
     pub(super) done: u64,
+    /// The status that the last error of the queue was told with; and one that somebody else was told, but not the engine.
+    told: Option<Status>,
+    untold: Option<Status>,
     /// A deadline has passed: what is on the queue now is ended by the next [`Own::settle`].
     pub(super) overdue: bool,
     /// Signals that a packet still on the queue may lower, and nobody waits for any more.
@@ -85,6 +88,8 @@ impl Own {
             tickets: 0,
             serial: 0,
             done: 0,
+            told: None,
+            untold: None,
             overdue: false,
             stranded: Vec::new(),
             occupied: Vec::new(),
@@ -121,9 +126,30 @@ impl Own {
     /// If the queue went into error: it is destroyed, whatever was on it is given up, and the error is told once. The
     /// next submission goes to a new queue.
     pub(super) fn notice_fault(&mut self) -> Result<(), AgentError> {
-        let Some(status) = self.ring.as_ref().and_then(Ring::fault) else { return Ok(()) };
-        self.end_queue();
+        let status = match self.ring.as_ref().and_then(Ring::fault) {
+            Some(status) => {
+                self.end_queue();
+                status
+            }
+            None => match self.untold.take() {
+                Some(status) => status,
+                None => return Ok(()),
+            },
+        };
+        self.told = Some(status);
         Err(queue_failed(status))
+    }
+
+    /// Does something for the counters. If they are told that the queue went into error the engine is told too, by its next call:
+    /// a pass is lost, not only its values.
+    pub(super) fn for_counters<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, AgentError>,
+    ) -> Result<T, AgentError> {
+        self.told = None;
+        let done = work(self);
+        self.untold = self.told.take().or(self.untold);
+        done
     }
 
     /// Destroys the queue: what runs on it is ended, what waits on it is given up. The next submission goes to a new one.

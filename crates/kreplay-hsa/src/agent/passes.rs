@@ -18,7 +18,7 @@ impl HsaAgent {
     /// Waits until every queue is idle, the program's and the agent's own. Answers that are awaited stay so.
     fn wait_idle(&self, deadline: Instant) -> Result<(), AgentError> {
         self.program().drain(deadline)?;
-        self.own()?.watch_idle(deadline)
+        self.own()?.for_counters(|own| own.watch_idle(deadline))
     }
 
     /// Packets on the agent's own queue so far, but for those that only waited.
@@ -49,7 +49,8 @@ unsafe impl PacketQueue for HsaAgent {
                 packet
             })
             .collect();
-        self.push(&packets).map_err(failed("the counters' packets"))
+        let pushed = self.own().and_then(|mut own| own.for_counters(|own| own.push(&packets)));
+        pushed.map_err(failed("the counters' packets"))
     }
 
     fn alloc_command(&self, bytes: usize) -> Result<SharedBuffer, CountersError> {
@@ -76,6 +77,8 @@ unsafe impl PacketQueue for HsaAgent {
     }
 
     fn settle(&self) -> Result<(), CountersError> {
-        Agent::settle(self, Instant::now() + SETTLE).map_err(failed("the end of the counters' packets"))
+        let deadline = Instant::now() + SETTLE;
+        let settled = self.own().and_then(|mut own| own.for_counters(|own| own.settle(deadline)));
+        settled.map_err(failed("the end of the counters' packets"))
     }
 }
