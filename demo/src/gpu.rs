@@ -33,7 +33,7 @@ pub struct Gpu {
     device_pool: Handle,
     kernarg_pool: Handle,
     /// A host.
-    host: Handle,
+    pub(crate) host: Handle,
 }
 
 impl Gpu {

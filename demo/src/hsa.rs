@@ -105,6 +105,7 @@ functions! {
     hsa_amd_memory_pool_allocate: fn(Handle, usize, u32, *mut *mut c_void) -> Status;
     hsa_amd_memory_pool_free: fn(*mut c_void) -> Status;
     hsa_amd_agents_allow_access: fn(u32, *const Handle, *const u32, *const c_void) -> Status;
+    hsa_amd_memory_async_copy: fn(*mut c_void, Handle, *const c_void, Handle, usize, u32, *const Handle, Handle) -> Status;
     hsa_memory_copy: fn(*mut c_void, *const c_void, usize) -> Status;
     hsa_queue_create: fn(Handle, u32, u32, Option<QueueError>, *mut c_void, u32, u32, *mut *mut Queue) -> Status;
     hsa_queue_destroy: fn(*mut Queue) -> Status;

@@ -3,6 +3,7 @@
 //! The tests' own HSA programs are built from the same parts.
 
 pub mod behaviours;
+mod copy;
 mod error;
 mod gpu;
 mod hsa;

@@ -41,9 +41,14 @@ fn invariant_1_memory_is_what_an_unprofiled_run_leaves() {
 
 #[test]
 fn invariant_1_what_another_writer_put_there_between_windows_stays() {
-    let profiled = Profile::new().passes(3).run(&binary("misbehaving"), ["3", "80", "21"]);
-    let lines: Vec<&str> = profiled.ended.stdout.lines().filter(|line| line.contains("ForeignBetween")).collect();
-    assert!(lines.len() > 3 && lines.iter().all(|line| line.ends_with(" memory ok")), "{:#?}", profiled.ended);
+    for (window, arguments) in
+        [("kernel", ["3", "80", "21"].as_slice()), ("batch", &["4", "15", "21", "batch", "ForeignBetween"])]
+    {
+        let profile = Profile::new().passes(3).window(window);
+        let profiled = profile.run(&binary("misbehaving"), arguments.iter().copied());
+        let lines: Vec<&str> = profiled.ended.stdout.lines().filter(|line| line.contains("ForeignBetween")).collect();
+        assert!(lines.len() > 3 && lines.iter().all(|line| line.ends_with(" memory ok")), "{:#?}", profiled.ended);
+    }
 }
 
 #[test]

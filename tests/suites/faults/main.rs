@@ -2,101 +2,63 @@
 //! have left it, and hang never. At least a thousand dispatches in kernel windows and as many in batch windows.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+mod judge;
+mod spinning;
 
+use judge::{Tried, judge, kinds, parse};
 use kreplay_protocol::Outcome;
 use kreplay_store::DispatchRow;
 use kreplay_tests::{Profile, binary};
+use std::collections::BTreeSet;
 
-/// Launches of one run of the program.
-const LAUNCHES: u64 = 170;
+/// Launches of one run of the program in kernel windows.
+const LAUNCHES: usize = 170;
 
-/// One line of the program.
-#[derive(Debug)]
-struct Launch {
-    fault: String,
-    pass: u32,
-    right: bool,
-}
-
-fn parse(line: &str) -> Launch {
-    let words: Vec<&str> = line.split(' ').collect();
-    let ["launch", _, "fault", fault, "pass", pass, "memory", memory] = words[..] else {
-        panic!("not a launch: {line}")
-    };
-    Launch { fault: fault.to_owned(), pass: pass.parse().expect("a pass is a number"), right: memory == "ok" }
-}
+/// Windows of one run of the program in batch windows, of two to four launches and a copy.
+const WINDOWS: usize = 60;
 
 /// Runs the program in kernel windows and judges each of its launches. The last pass is the program's own.
 fn judged(passes: u32, seed: u64, options: &[&str]) {
     let arguments = [passes.to_string(), LAUNCHES.to_string(), seed.to_string()];
-    judged_as(passes, passes - 1, &arguments, Profile::new().window("kernel").options(options.iter().copied()));
+    let (tried, _) =
+        judged_as(passes, passes - 1, &arguments, Profile::new().window("kernel").options(options.iter().copied()));
+    assert_eq!(tried.len(), LAUNCHES);
+    assert_eq!(kinds(&tried).len(), 10, "every kind of fault was tried: {:?}", kinds(&tried));
 }
 
-/// Runs the program in batch windows and judges each of its launches. Counters count replays only, so a launch runs once
+/// Runs the program in batch windows and judges each of them. Counters count replays only, so a launch runs once
 /// more than it has passes; the first run is the program's own.
 fn judged_in_batches(passes: u32, seed: u64, options: &[&str]) {
-    let arguments = [(passes + 1).to_string(), LAUNCHES.to_string(), seed.to_string(), "1".to_owned()];
-    judged_as(passes, 0, &arguments, Profile::new().window("batch").options(options.iter().copied()));
+    let arguments = [(passes + 1).to_string(), WINDOWS.to_string(), seed.to_string(), "batch".to_owned()];
+    let (tried, rows) =
+        judged_as(passes, 0, &arguments, Profile::new().window("batch").options(options.iter().copied()));
+    assert_eq!(tried.len(), WINDOWS);
+    let struck = rows.iter().any(|row| row.reason.as_deref() == Some("pass_failed"));
+    assert!(struck, "no error of a queue met a window's end");
+    assert_eq!(kinds(&tried).len(), 9, "every kind of fault was tried: {:?}", kinds(&tried));
 }
 
 /// `own` is the run of a launch that is the program's own.
-fn judged_as(passes: u32, own: u32, arguments: &[String], profile: Profile) {
+fn judged_as(passes: u32, own: u32, arguments: &[String], profile: Profile) -> (Vec<Tried>, Vec<DispatchRow>) {
     let profile = profile.passes(passes);
     let profiled = profile.run(&binary("misbehaving"), arguments.iter().map(String::as_str));
     assert_eq!(profiled.ended.code(), 0, "{:#?}", profiled.ended);
-    let launches: Vec<Launch> = profiled.ended.stdout.lines().map(parse).collect();
+    let tried: Vec<Tried> = profiled.ended.stdout.lines().map(parse).collect();
     let dispatches = profiled.dispatches_of("advance");
-    assert_eq!(launches.len() as u64, LAUNCHES);
-    assert_eq!(dispatches.len(), launches.len(), "a dispatch has one record");
-    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
-    for (place, (launch, row)) in launches.iter().zip(&dispatches).enumerate() {
-        if let Err(why) = judge(launch, row, own) {
-            panic!("launch {place}: {why}: {launch:?}\n{row:#?}");
+    let launches: usize = tried.iter().map(|tried| tried.launches).sum();
+    assert_eq!(dispatches.len(), launches, "a dispatch has one record");
+    let mut rest = dispatches.as_slice();
+    for (place, tried) in tried.iter().enumerate() {
+        let (rows, others) = rest.split_at(tried.launches);
+        rest = others;
+        if let Err(why) = judge(tried, rows, own) {
+            panic!("number {place}: {why}: {tried:?}\n{rows:#?}");
         }
-        *seen.entry(&launch.fault).or_default() += 1;
+        // In a window of several all went into one, where they went into any.
+        let windows: BTreeSet<_> = rows.iter().filter_map(|row| row.window).collect();
+        assert!(windows.len() <= 1 || tried.fault == "NoMemory", "number {place}: {tried:?}\n{rows:#?}");
     }
-    assert_eq!(seen.len(), 7, "every kind of fault was tried: {seen:?}");
-}
-
-/// What must be true of a launch and its record.
-fn judge(launch: &Launch, row: &DispatchRow, own: u32) -> Result<(), &'static str> {
-    let own = launch.pass == own;
-    let noticed = row.divergence.is_some();
-    let replayed = row.outcome == Outcome::Replayed;
-    match launch.fault.as_str() {
-        // The GPU does right: everything must be right, and nothing may be noticed.
-        "None" | "ForeignBetween" | "Moved" => {
-            if !launch.right {
-                Err("memory is wrong without a fault of the GPU")
-            } else if noticed || !replayed {
-                Err("a launch without a fault of the GPU was not replayed cleanly")
-            } else {
-                Ok(())
-            }
-        }
-        // A pass did other work. In the program's own that is what the program gets; it must still be noticed. In any
-        // other pass the program must not notice.
-        "Missed" | "Escaped" | "ForeignInside" => {
-            if !noticed {
-                Err("a fault was not noticed")
-            } else if launch.right == own {
-                Err("memory is not what the program's own launch left")
-            } else {
-                Ok(())
-            }
-        }
-        // Either what was retained was enough, or the dispatch declined; memory is right in any case.
-        "NoMemory" => {
-            let declined = row.outcome == Outcome::Declined && row.reason.is_some();
-            if launch.right && !noticed && (replayed || declined) {
-                Ok(())
-            } else {
-                Err("a failed allocation did harm")
-            }
-        }
-        _ => Err("an unknown fault"),
-    }
+    (tried, dispatches)
 }
 
 #[test]
@@ -157,4 +119,17 @@ fn five_passes_in_batch_windows_everything_checked() {
 #[test]
 fn three_passes_in_batch_windows_nothing_believed_between() {
     judged_in_batches(3, 26, &["--chunk", "256"]);
+}
+
+/// A signal of the program's own that does not fall is a broken program; one of kreplay's own is waited for in vain.
+#[test]
+fn dropped_signals_in_batch_windows() {
+    let mut struck = 0;
+    for seed in 1..=4u64 {
+        let arguments = ["3", "2", &seed.to_string(), "batch", "DropSignal"].map(str::to_owned);
+        let profile = Profile::new().window("batch").options(["--pass-deadline", "500", "--drain-deadline", "2000"]);
+        let (_, rows) = judged_as(2, 0, &arguments, profile);
+        struck += rows.iter().filter(|row| row.outcome == Outcome::Declined).count();
+    }
+    assert!(struck > 0, "no signal of those that are waited for was dropped");
 }
