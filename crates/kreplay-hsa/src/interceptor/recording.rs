@@ -181,3 +181,21 @@ impl Backend {
         (held, ending)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_for_an_operation_is_known_before_it_is() {
+        let upload = |bytes| Effect::Upload { to: 0, from: 0, bytes }.kept();
+        // In whole pieces of pinned memory.
+        assert_eq!([upload(1), upload(4096), upload(4097), upload(LONGEST_SAVED)], [4096, 4096, 8192, LONGEST_SAVED]);
+        assert_eq!(
+            Effect::Fill { to: 0, value: 1, count: 1 << 40 }.kept(),
+            64 << 10,
+            "one piece is copied again and again"
+        );
+        assert_eq!([Effect::Within { to: 0, from: 0, bytes: 1 << 30 }.kept(), Effect::Reads.kept()], [0, 0]);
+    }
+}
