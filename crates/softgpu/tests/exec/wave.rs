@@ -111,6 +111,34 @@ fn data_parallel_primitives() {
 }
 
 #[test]
+fn dot_products_of_another_lane() {
+    each(|module, abi| {
+        let n = 64;
+        // Halves that are small whole numbers, so that no sum is not a number.
+        let halves = |seed| some_ints(seed, n, 1 << 30).iter().map(|x| x & 0x3bff_3bff).collect::<Vec<i32>>();
+        let (a, b, c) = (halves(31), halves(32), some_ints(33, n, 1000));
+        let (ba, bb, bc, bo) = (Buffer::of(&a), Buffer::of(&b), Buffer::of(&c), Buffer::for_values::<i32>(12 * n));
+        Launch::new(module, "dots", abi, n as u32, 64).run(
+            Args::new().buffer(&ba).buffer(&bb).buffer(&bc).buffer(&bo),
+            &[&bo],
+            &[&ba, &bb, &bc],
+        );
+        let out = bo.read::<i32>();
+        let mut added = [0; 4];
+        for (i, lane) in out.chunks(12).enumerate() {
+            for (kind, values) in lane.chunks(3).enumerate() {
+                let plain = values[2];
+                // The first lane of a row finds nothing to add.
+                let edge = if i % 16 == 0 { c[i] } else { plain };
+                assert_eq!(values[..2], [plain, edge], "kind {kind} lane {i}");
+                added[kind] += usize::from(edge != c[i]);
+            }
+        }
+        assert!(added.iter().all(|lanes| *lanes > n / 2), "{added:?}");
+    });
+}
+
+#[test]
 fn bitonic_sort() {
     each(|module, abi| {
         let mut numbers = Numbers::new(24);

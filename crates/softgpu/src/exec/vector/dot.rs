@@ -76,6 +76,10 @@ fn dot_integer(a: u32, b: u32, c: u32, bits: u32, signed: bool, clamp: bool) -> 
 
 /// The dot products of VOP2, which accumulate in the destination.
 pub(super) fn dot_accumulate(w: &mut Wave, s: &Slot) -> Done {
+    if s.inst.neg != 0 || s.inst.abs != 0 {
+        // Of these instructions no manual says which halves they change.
+        return Err(Stop::Unsupported("sign modifiers of a dot product"));
+    }
     let op = match s.inst.op {
         vop2::V_DOT2C_F32_F16 => V_DOT2_F32_F16,
         vop2::V_DOT2C_I32_I16 => V_DOT2_I32_I16,

@@ -4,7 +4,7 @@ use super::arith::{Arith, fma_half, rounded32};
 use super::dot::dot;
 use super::float::{Format, fma, half_from_single, half_round, half_to_single, max32, min32};
 use super::lanes::{one, put_single};
-use super::source::{Kind, Kind64, put32, put64, src, src64};
+use super::source::{Kind, Kind64, put32, put64, src, src64, through_dpp};
 use crate::exec::code::Slot;
 use crate::exec::scalar;
 use crate::exec::step::Stop;
@@ -55,7 +55,11 @@ pub(super) fn both_halves(w: &Wave, i: &Inst, k: usize) -> Lanes {
         return Lanes::ZERO;
     }
     if operand.is_vector() {
-        return *w.v(operand, 0);
+        let mut values = *w.v(operand, 0);
+        if k == 0 {
+            through_dpp(w, i, &mut values);
+        }
+        return values;
     }
     let value = match operand.inline_float() {
         Some(float) => u32::from(half_from_single(float as f32)),

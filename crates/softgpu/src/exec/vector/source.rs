@@ -58,12 +58,8 @@ fn src_modified(w: &Wave, s: &Slot, k: usize, kind: Kind, buffer: &mut Lanes) {
         };
         buffer.0 = [value; LANES];
     }
-    if i.form == Form::Dpp && k == 0 {
-        let from = buffer.0;
-        let dpp = i.dpp();
-        for (lane, to) in buffer.0.iter_mut().enumerate() {
-            *to = dpp_lane(&dpp, lane).filter(|&n| w.exec >> n & 1 != 0).map_or(0, |n| from[n]);
-        }
+    if k == 0 {
+        through_dpp(w, i, buffer);
     }
     if i.form == Form::Sdwa && k < 2 {
         let sdwa = i.sdwa();
@@ -99,6 +95,18 @@ fn src_modified(w: &Wave, s: &Slot, k: usize, kind: Kind, buffer: &mut Lanes) {
                 *value &= 0x8000;
             }
         });
+    }
+}
+
+/// The first source of an instruction, as each lane finds it through DPP, if it has that.
+pub(super) fn through_dpp(w: &Wave, i: &Inst, values: &mut Lanes) {
+    if i.form != Form::Dpp {
+        return;
+    }
+    let from = values.0;
+    let dpp = i.dpp();
+    for (lane, to) in values.0.iter_mut().enumerate() {
+        *to = dpp_lane(&dpp, lane).filter(|&n| w.exec >> n & 1 != 0).map_or(0, |n| from[n]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Short vector encodings: VOP1, VOP2 and VOPC, with a literal, SDWA or DPP behind them.
 
 use super::{DecodeError, bit, bits, blank, extend, literal, source};
-use crate::isa::table::{vop1, vop2};
+use crate::isa::table::{Row, vop1, vop2};
 use crate::isa::{Family, Form, Inst, Operand};
 
 pub(super) fn vop1(w: u32, second: Option<u32>) -> Result<Inst, DecodeError> {
@@ -61,6 +61,12 @@ fn short_form(inst: &mut Inst, second: Option<u32>) -> Result<(), DecodeError> {
     match inst.src[0].0 {
         249 => {
             let word = extend(inst, second)?;
+            if !has_sdwa(inst.row) {
+                return Err(DecodeError::Unknown {
+                    encoding: "SDWA of an instruction without it,",
+                    op: inst.op.into(),
+                });
+            }
             inst.form = Form::Sdwa;
             inst.src[0] = if bit(word, 23) { source(bits(word, 0, 8)) } else { Operand::vector(bits(word, 0, 8)) };
             if bit(word, 31) && !inst.src[1].is_none() {
@@ -83,6 +89,9 @@ fn short_form(inst: &mut Inst, second: Option<u32>) -> Result<(), DecodeError> {
         }
         250 => {
             let word = extend(inst, second)?;
+            if inst.family == Family::Vopc || !has_dpp(inst.row, bits(word, 8, 9)) {
+                return Err(DecodeError::Unknown { encoding: "DPP of an instruction without it,", op: inst.op.into() });
+            }
             inst.form = Form::Dpp;
             inst.src[0] = Operand::vector(bits(word, 0, 8));
             inst.neg = (bits(word, 20, 1) | bits(word, 22, 1) << 1) as u8;
@@ -91,4 +100,30 @@ fn short_form(inst: &mut Inst, second: Option<u32>) -> Result<(), DecodeError> {
         _ => literal(inst, second)?,
     }
     Ok(())
+}
+
+/// Whether an instruction has operands of two dwords. A third source is a mask of lanes.
+fn is_double(row: &Row) -> bool {
+    row.dst == 2 || row.src[..2].contains(&2)
+}
+
+/// Whether an instruction of VOP1, VOP2 or VOPC has an SDWA form.
+fn has_sdwa(row: &Row) -> bool {
+    let without = matches!(
+        row.code,
+        vop1::V_NOP | vop1::V_READFIRSTLANE_B32 | vop1::V_CLREXCP | vop1::V_SWAP_B32 | vop1::V_ACCVGPR_MOV_B32
+    ) || matches!(row.code, vop2::V_MAC_F32 | vop2::V_MAC_F16 | vop2::V_FMAC_F32 | vop2::V_PK_FMAC_F16)
+        || matches!(row.code, vop2::V_DOT2C_F32_F16..=vop2::V_DOT8C_I32_I4);
+    !without && !is_double(row)
+}
+
+/// Whether an instruction of VOP1 or VOP2 has a DPP form with this control.
+fn has_dpp(row: &Row, control: u32) -> bool {
+    /// Broadcasts of a lane of each row: all that there is for two dwords.
+    const BROADCASTS: std::ops::RangeInclusive<u32> = 0x150..=0x15f;
+    let without = matches!(
+        row.code,
+        vop1::V_NOP | vop1::V_READFIRSTLANE_B32 | vop1::V_CLREXCP | vop1::V_SWAP_B32 | vop1::V_ACCVGPR_MOV_B32
+    ) || row.code == vop2::V_PK_FMAC_F16;
+    !without && (!is_double(row) || BROADCASTS.contains(&control))
 }

@@ -238,3 +238,29 @@ extern "C" __global__ void spin(volatile int *flag) {
     while (*flag == 0)
         ;
 }
+
+#define DOT(name, n)                                                                                               \
+    {                                                                                                              \
+        int within = c, edge = c, moved = 0, plain = c;                                                            \
+        asm volatile("s_nop 1\n" name "_dpp %0, %1, %2 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0"          \
+                     : "+v"(within)                                                                                \
+                     : "v"(a), "v"(b));                                                                            \
+        asm volatile("s_nop 1\n" name "_dpp %0, %1, %2 row_shr:1 row_mask:0xf bank_mask:0xf"                       \
+                     : "+v"(edge)                                                                                  \
+                     : "v"(a), "v"(b));                                                                            \
+        asm volatile("s_nop 1\nv_mov_b32_dpp %0, %1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0"             \
+                     : "+v"(moved)                                                                                 \
+                     : "v"(a));                                                                                    \
+        asm volatile(name "_e32 %0, %1, %2" : "+v"(plain) : "v"(moved), "v"(b));                                   \
+        o[3 * n] = within, o[3 * n + 1] = edge, o[3 * n + 2] = plain;                                              \
+    }
+
+extern "C" __global__ void dots(const int *as, const int *bs, const int *cs, int *out) {
+    int i = ITEM;
+    int a = as[i], b = bs[i], c = cs[i];
+    int *o = out + 12 * i;
+    DOT("v_dot2c_f32_f16", 0)
+    DOT("v_dot2c_i32_i16", 1)
+    DOT("v_dot4c_i32_i8", 2)
+    DOT("v_dot8c_i32_i4", 3)
+}
