@@ -4,7 +4,7 @@ use super::catalogue::{Catalogue, DERIVED};
 use super::expression::Evaluation;
 use super::ffi::Event;
 use super::library::Library;
-use super::profile::untouched;
+use super::profile::{is_narrow, untouched};
 use super::sampling::Sums;
 use super::window::Stored;
 use kreplay_engine::{CountersError, Delivery, LostReadings, Plan, PlannedPass, Reading, Value};
@@ -143,7 +143,18 @@ impl Decoder {
         }
         let mut sums = BTreeMap::new();
         for ((event, from), (_, to)) in before.into_iter().zip(after) {
-            let counted = to.checked_sub(from).ok_or_else(|| {
+            let counted = match (is_narrow(from), is_narrow(to)) {
+                // It may have gone round once.
+                (true, true) => Some(u64::from((to as u32).wrapping_sub(from as u32))),
+                (false, false) => to.checked_sub(from),
+                _ => {
+                    return Err(CountersError::Discarded(format!(
+                        "event {} of block {} was stored in 32 bits once and in 64 once",
+                        event.event, event.block
+                    )));
+                }
+            };
+            let counted = counted.ok_or_else(|| {
                 CountersError::Discarded(format!(
                     "event {} of block {} went backwards: another profiler may use the counters",
                     event.event, event.block

@@ -12,8 +12,10 @@ use kreplay_engine::CountersError;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// What outputs hold before the device writes them. No counter reaches it.
-const POISON: u64 = u64::MAX;
+/// What outputs hold before the device writes them. No counter of 64 bits reaches the high half. Of some counters (SQ on gfx11) the
+/// device stores the low half only; there one value in four thousand million looks as if it was not stored, and the low
+/// half is none that counting up or down from zero soon reaches.
+const POISON: u64 = 0xffff_ffff_a6c5_3b5d;
 /// Buffers lie at multiples of this in a block.
 const ALIGN: usize = 256;
 /// Profiles that get their memory in one allocation.
@@ -202,4 +204,9 @@ impl<Q: PacketQueue> Drop for Group<Q> {
 /// Whether the device has stored no value at all into what a reading should have stored.
 pub(super) fn untouched(values: &[(Event, u64)]) -> bool {
     values.iter().any(|(_, value)| *value == POISON)
+}
+
+/// Whether the device has stored the low half of a value only.
+pub(super) fn is_narrow(value: u64) -> bool {
+    value >> 32 == POISON >> 32
 }

@@ -19,6 +19,10 @@ struct Queue {
     allocations: AtomicUsize,
     /// Packets are lost without an error.
     deaf: AtomicBool,
+    /// Only the low halves of values are stored, as of counters that go round.
+    narrow: AtomicBool,
+    /// What is added to values then.
+    ahead: Mutex<Option<u32>>,
     /// Packets are refused.
     broken: AtomicBool,
     /// Allocations left before one fails.
@@ -59,6 +63,25 @@ impl Queue {
         self.live.lock().expect("lock").push((token, memory));
         Ok(SharedBuffer { address, bytes, token })
     }
+
+    /// All memory.
+    fn words(&self) -> Vec<u64> {
+        let live = self.live.lock().expect("lock");
+        live.iter().flat_map(|(_, memory)| memory.iter().copied()).collect()
+    }
+
+    /// Undoes what was stored into high halves since memory was `before`. The first value ever stored is the largest
+    /// of 32 bits, so that what counts on goes round.
+    fn narrow(&self, before: &[u64]) {
+        let mut live = self.live.lock().expect("lock");
+        let mut ahead = self.ahead.lock().expect("lock");
+        let words = live.iter_mut().flat_map(|(_, memory)| memory.iter_mut());
+        for (word, before) in words.zip(before).filter(|(word, before)| *word != *before) {
+            let low = *word as u32;
+            let low = low.wrapping_add(*ahead.get_or_insert(u32::MAX - low));
+            *word = before & !u64::from(u32::MAX) | u64::from(low);
+        }
+    }
 }
 
 // SAFETY: buffers live until they are given back.
@@ -74,8 +97,13 @@ unsafe impl PacketQueue for Queue {
             let (address, words) = ib::indirect_buffer(packet).expect("an indirect buffer");
             // SAFETY: a list in a command buffer that is alive.
             let list = unsafe { std::slice::from_raw_parts(address as *const u32, words as usize) };
-            if !self.deaf.load(Ordering::Relaxed) {
-                self.bank.execute_ib(list, &Process).expect("executes");
+            if self.deaf.load(Ordering::Relaxed) {
+                continue;
+            }
+            let before = self.words();
+            self.bank.execute_ib(list, &Process).expect("executes");
+            if self.narrow.load(Ordering::Relaxed) {
+                self.narrow(&before);
             }
         }
         Ok(())
@@ -323,6 +351,21 @@ fn what_the_device_does_not_store_is_never_a_value() {
     let counters = counters(&queue);
     let plan = plan(&counters, &["basic"], 1);
     assert!(window(&counters, &queue, &plan, 1).is_ok());
+    queue.deaf.store(true, Ordering::Relaxed);
+    let error = window(&counters, &queue, &plan, 1).expect_err("nothing was stored");
+    assert!(matches!(error, CountersError::Discarded(_)), "{error}");
+}
+
+#[test]
+fn counters_of_32_bits_go_round() {
+    let queue = Arc::new(Queue::default());
+    let counters = counters(&queue);
+    let plan = plan(&counters, &["basic"], 1);
+    let wide = window(&counters, &queue, &plan, 3).expect("readings");
+    queue.narrow.store(true, Ordering::Relaxed);
+    assert_eq!(window(&counters, &queue, &plan, 3).expect("readings"), wide);
+    assert!(queue.ahead.lock().expect("lock").is_some(), "values were stored in 32 bits");
+    // What is not stored stays told apart.
     queue.deaf.store(true, Ordering::Relaxed);
     let error = window(&counters, &queue, &plan, 1).expect_err("nothing was stored");
     assert!(matches!(error, CountersError::Discarded(_)), "{error}");
