@@ -52,9 +52,10 @@ impl Status {
     pub(crate) const INVALID_ALLOCATION: Status = Status(0x1003);
     pub(crate) const OUT_OF_RESOURCES: Status = Status(0x1008);
 
-    /// Whether it is a success (`HSA_STATUS_INFO_BREAK` is one too).
+    /// Whether it is a success: `HSA_STATUS_SUCCESS`, `HSA_STATUS_INFO_BREAK`, or `HSA_STATUS_CU_MASK_REDUCED`. AMD's own errors
+    /// lie below the standard's, beside that last one, and newer runtimes have more of them.
     pub(crate) fn is_ok(self) -> bool {
-        self.0 < 0x1000 && !(40..=44).contains(&self.0)
+        matches!(self.0, 0 | 1 | 44)
     }
 
     /// The header's name of the status, where it is one that memory or queues can give.
@@ -66,6 +67,10 @@ impl Status {
             41 => "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION",
             42 => "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION",
             43 => "HSA_STATUS_ERROR_MEMORY_FAULT",
+            44 => "HSA_STATUS_CU_MASK_REDUCED",
+            45 => "HSA_STATUS_ERROR_OUT_OF_REGISTERS",
+            46 => "HSA_STATUS_ERROR_RESOURCE_BUSY",
+            47 => "HSA_STATUS_ERROR_NOT_SUPPORTED",
             0x1000 => "HSA_STATUS_ERROR",
             0x1001 => "HSA_STATUS_ERROR_INVALID_ARGUMENT",
             0x1002 => "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION",
@@ -184,3 +189,16 @@ pub(crate) struct ProfilingTime {
     pub(crate) end: u64,
 }
 const _: () = assert!(size_of::<ProfilingTime>() == 16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_three_statuses_are_successes() {
+        let successes: Vec<u32> = (0..0x1100).filter(|status| Status(*status).is_ok()).collect();
+        assert_eq!(successes, [0, 1, 44]);
+        // Whatever is called an error is none of them.
+        assert!((0..0x1100).map(Status).all(|status| !status.is_ok() || !status.name().contains("ERROR")));
+    }
+}
