@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::error::Error;
+use crate::signal::Handler;
 
 /// `hsa_status_t`.
 pub(crate) type Status = u32;
@@ -47,6 +48,28 @@ pub(crate) struct Packet {
 }
 const _: () = assert!(size_of::<Packet>() == 64 && std::mem::offset_of!(Packet, completion) == 56);
 
+impl Packet {
+    /// A barrier packet that waits for a signal, which stands in the second 8 bytes.
+    pub(crate) fn barrier(after: Handle) -> Self {
+        Self {
+            header: 0,
+            setup: 0,
+            workgroup: [0, 0, after as u16],
+            reserved0: (after >> 16) as u16,
+            grid: [(after >> 32) as u32, 0, 0],
+            private_bytes: 0,
+            group_bytes: 0,
+            kernel: 0,
+            kernarg: std::ptr::null_mut(),
+            reserved2: 0,
+            completion: 0,
+        }
+    }
+}
+
+/// Barrier for all of its signals, the rest as below.
+pub(crate) const BARRIER_HEADER: u16 = 3 | 1 << 8 | 2 << 9 | 2 << 11;
+
 /// Kernel dispatch, barrier bit set, acquire and release fences of system scope.
 pub(crate) const DISPATCH_HEADER: u16 = 2 | 1 << 8 | 2 << 9 | 2 << 11;
 
@@ -71,6 +94,26 @@ pub(crate) const WAIT_BLOCKED: u32 = 0;
 
 /// `void (*)(hsa_status_t, hsa_queue_t*, void*)`.
 pub(crate) type QueueError = extern "C" fn(Status, *mut Queue, *mut c_void);
+/// `hsa_dim3_t`.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Dim3 {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) z: u32,
+}
+
+/// `hsa_pitched_ptr_t`.
+#[repr(C)]
+pub(crate) struct Pitched {
+    pub(crate) base: u64,
+    pub(crate) pitch: usize,
+    pub(crate) slice: usize,
+}
+
+/// `hsaDeviceToDevice`.
+pub(crate) const WITHIN_DEVICE: u32 = 3;
+
 /// A callback of an iteration over handles.
 pub(crate) type Visit = extern "C" fn(Handle, *mut c_void) -> Status;
 
@@ -115,6 +158,10 @@ functions! {
     hsa_signal_destroy: fn(Handle) -> Status;
     hsa_signal_store_screlease: fn(Handle, i64);
     hsa_signal_wait_scacquire: fn(Handle, u32, i64, u64, u32) -> i64;
+    hsa_amd_signal_async_handler: fn(Handle, u32, i64, Handler, usize) -> Status;
+    hsa_amd_memory_async_copy_rect: fn(*const Pitched, *const Dim3, *const Pitched, *const Dim3, *const Dim3, Handle, u32, u32, *const Handle, Handle) -> Status;
+    hsa_amd_memory_lock: fn(*mut c_void, usize, *mut Handle, i32, *mut *mut c_void) -> Status;
+    hsa_amd_memory_unlock: fn(*mut c_void) -> Status;
     hsa_code_object_reader_create_from_memory: fn(*const c_void, usize, *mut Handle) -> Status;
     hsa_executable_create_alt: fn(u32, u32, *const c_char, *mut Handle) -> Status;
     hsa_executable_load_agent_code_object: fn(Handle, Handle, Handle, *const c_char, *mut Handle) -> Status;

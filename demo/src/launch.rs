@@ -26,7 +26,7 @@ pub enum Argument {
 #[must_use = "a launch is waited for before its memory is used"]
 pub struct Launch {
     name: &'static str,
-    completion: Handle,
+    pub(crate) completion: Handle,
     arguments: Memory,
 }
 
@@ -44,7 +44,7 @@ impl Gpu {
         let mut completion = 0;
         // SAFETY: `completion` is writable; no consumer is named.
         check("hsa_signal_create", unsafe { (self.hsa.hsa_signal_create)(1, 0, std::ptr::null(), &mut completion) })?;
-        self.submit(Packet {
+        let packet = Packet {
             header: 0,
             setup: 1,
             workgroup: [GROUP as u16, 1, 1],
@@ -56,7 +56,8 @@ impl Gpu {
             kernarg: memory.address as *mut c_void,
             reserved2: 0,
             completion,
-        });
+        };
+        self.submit(packet, hsa::DISPATCH_HEADER);
         Ok(Launch { name: kernel.name, completion, arguments: memory })
     }
 
@@ -93,7 +94,7 @@ impl Gpu {
     }
 
     /// Writes a packet into the ring, its header last, and rings the doorbell.
-    fn submit(&self, packet: Packet) {
+    pub(crate) fn submit(&self, packet: Packet, header: u16) {
         // SAFETY: the queue lives as long as `self`; this thread is the only one that submits.
         unsafe {
             let index = (self.hsa.hsa_queue_add_write_index_screlease)(self.queue, 1);
@@ -103,7 +104,7 @@ impl Gpu {
             }
             let slot = (*self.queue).base.add((index % size) as usize);
             slot.write(packet);
-            let first = u32::from(hsa::DISPATCH_HEADER) | u32::from(packet.setup) << 16;
+            let first = u32::from(header) | u32::from(packet.setup) << 16;
             AtomicU32::from_ptr(slot.cast()).store(first, Ordering::Release);
             (self.hsa.hsa_signal_store_screlease)((*self.queue).doorbell, index as i64);
         }

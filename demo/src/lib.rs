@@ -9,8 +9,10 @@ mod gpu;
 mod hsa;
 mod launch;
 mod module;
+mod signal;
 
 pub use error::Error;
 pub use gpu::{Gpu, Memory};
 pub use launch::{Argument, GROUP, Launch};
 pub use module::{Kernel, Module};
+pub use signal::{Handler, Signal};

@@ -87,6 +87,12 @@ pub(crate) const PROFILE_FULL: u32 = 1;
 /// `HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT`.
 pub(crate) const ROUNDING_DEFAULT: u32 = 0;
 
+/// `HSA_SIGNAL_CONDITION_EQ`.
+pub(crate) const CONDITION_EQ: u32 = 0;
+/// `HSA_SIGNAL_CONDITION_NE`.
+pub(crate) const CONDITION_NE: u32 = 1;
+/// `HSA_SIGNAL_CONDITION_GTE`.
+pub(crate) const CONDITION_GTE: u32 = 3;
 /// `HSA_SIGNAL_CONDITION_LT`.
 pub(crate) const CONDITION_LT: u32 = 2;
 /// `HSA_WAIT_STATE_BLOCKED`.

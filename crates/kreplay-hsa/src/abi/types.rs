@@ -177,9 +177,16 @@ pub(crate) struct CopyOperation {
     traffic: u16,
     /// Falls when it is done.
     pub(crate) completion: Signal,
-    rest: [u64; 14],
+    places: [u64; 4],
+    /// What it copies from each place to each other.
+    pub(crate) bytes: u64,
+    rest: [u64; 9],
 }
-const _: () = assert!(size_of::<CopyOperation>() == 128 && offset_of!(CopyOperation, completion) == 8);
+const _: () = assert!(
+    size_of::<CopyOperation>() == 128
+        && offset_of!(CopyOperation, completion) == 8
+        && offset_of!(CopyOperation, bytes) == 48
+);
 
 /// `hsa_amd_profiling_async_copy_time_t` and `hsa_amd_profiling_dispatch_time_t`.
 #[repr(C)]

@@ -5,8 +5,10 @@
 
 use super::kernels::{self, Kernel as Loaded};
 use super::pools::pools_of;
-use super::program::{Backoff, QueueWork};
+use super::program::Backoff;
+use super::queue_work::QueueWork;
 use super::ring::Ring;
+use super::waits::Waits;
 use super::work::{Again, HsaWork};
 use super::{Gpu, HsaAgent};
 use crate::abi::{
@@ -195,7 +197,8 @@ impl Rig for SoftRig {
         }
         let runtime = runtime()?;
         let id = AgentId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let agent = Arc::new(HsaAgent::new(runtime.api, id, runtime.gpu.clone()));
+        let waits = Arc::new(Waits::new(runtime.api));
+        let agent = Arc::new(HsaAgent::new(runtime.api, id, runtime.gpu.clone(), waits));
         let queue = Ring::new(runtime.api, runtime.gpu.handle).map_err(|error| error.to_string())?;
         let pending = Arc::new(QueueWork::new(runtime.api).map_err(|error| error.to_string())?);
         // Any number that is no other queue's.
@@ -250,8 +253,7 @@ impl Rig for SoftRig {
     fn launch(&self, kernel: &Kernel) {
         let work = self.work(kernel);
         let Again::Packet(mut packet) = work.again() else { unreachable!("the suite records dispatches") };
-        // SAFETY: the counter lives as long as this rig.
-        unsafe { (self.runtime.api.signal_add)(self.pending.pending, 1) };
+        self.pending.submits(true);
         packet.set_completion(self.pending.pending);
         self.queue.lock().expect("no panic under the lock").push(&[packet], soon()).expect("submitted");
         // The arguments are read until the launch is over.

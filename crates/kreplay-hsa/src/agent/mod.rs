@@ -4,7 +4,7 @@
 //!   Agent ── copy, compare, synchronise, hash ─▶ tasks (tables of ranges) ─▶ kernels ┐
 //!         ── submit (recorded dispatch) ────────▶ work ───────────────────────────────┼─▶ ring: one queue of our own
 //!         ── answer, settle ────────────────────▶ own (signals, scratch, answers) ◀──┘
-//!         ── drain ─────────────────────────────▶ program (what the program has in flight)
+//!         ── drain ─────────────────────────────▶ program (what the program has in flight), waits (what its barriers wait for)
 //! ```
 //!
 //! Everything goes through one plain queue, made with the runtime's own functions, so that it is neither intercepted nor
@@ -27,27 +27,31 @@ mod own;
 mod passes;
 mod pools;
 mod program;
+mod queue_work;
 mod results;
 mod ring;
 mod scratch;
 mod seam;
 mod signals;
 mod tasks;
+mod waits;
 mod work;
 
 pub use work::HsaWork;
 pub(crate) use work::{Saved, Valid};
 
 pub(crate) use pools::{PoolInfo, pools_of};
-pub(crate) use program::{Backoff, ProgramWork, QueueWork};
+pub(crate) use program::{Backoff, Flight, ProgramWork};
+pub(crate) use queue_work::QueueWork;
 pub(crate) use signals::create as create_signal;
+pub(crate) use waits::{Waits, Work};
 
 use crate::abi::{AgentHandle, Packet, Signal, Ticks};
 use crate::tables::Api;
 use kreplay_engine::{AgentError, AgentId};
 use own::{Own, OwnGuard};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is known of a GPU when the library is loaded.
@@ -85,13 +89,13 @@ pub struct HsaAgent {
 }
 
 impl HsaAgent {
-    pub(crate) fn new(api: Api, id: AgentId, gpu: Gpu) -> Self {
+    pub(crate) fn new(api: Api, id: AgentId, gpu: Gpu, waits: Arc<Waits>) -> Self {
         Self {
             api,
             id,
             gpu,
             own: Mutex::new(None),
-            program: ProgramWork::default(),
+            program: ProgramWork::new(waits),
             waits: AtomicU64::new(0),
             used: AtomicU64::new(0),
         }

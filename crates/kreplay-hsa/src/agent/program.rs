@@ -1,15 +1,14 @@
 //! What the program has submitted and the device has not finished: needed to drain an agent.
 //!
-//! Each queue of the program has a signal that counts its submissions that are not over; the interceptor raises it before
-//! it passes packets on, and the device lets it fall. Copies are counted by the interceptor and by the handlers of their
-//! completion signals.
+//! Each queue counts its submissions ([`QueueWork`]). Copies in flight are in a list, and whoever waits for them looks at
+//! their signals himself: the thread that would be told of their end may be held up by a handler of the program's.
 
-use super::signals::create;
-use crate::abi::{Queue, Signal};
-use crate::tables::Api;
+use super::queue_work::QueueWork;
+use super::waits::Waits;
+use crate::abi::Queue;
 use kreplay_engine::AgentError;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,56 +17,28 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(2);
 /// Looks before the first sleep.
 const YIELDS: u32 = 64;
 
-/// Submissions on one queue of the program.
-pub(crate) struct QueueWork {
-    api: Api,
-    /// Counts submissions that are not over.
-    pub(crate) pending: Signal,
-    /// Whether the queue went into error: nothing on it will finish any more.
-    pub(crate) dead: AtomicBool,
-    destroyed: AtomicBool,
-}
-
-impl QueueWork {
-    /// Nothing submitted.
-    pub(crate) fn new(api: Api) -> Result<Self, AgentError> {
-        Ok(Self { api, pending: create(&api, 0)?, dead: AtomicBool::new(false), destroyed: AtomicBool::new(false) })
-    }
-
-    /// Whether the queue has nothing to do.
-    pub(crate) fn is_idle(&self) -> bool {
-        let gone = self.dead.load(Ordering::Acquire) || self.destroyed.load(Ordering::Acquire);
-        // SAFETY: the counter is not destroyed.
-        gone || unsafe { (self.api.signal_load)(self.pending) } <= 0
-    }
-}
-
-impl QueueWork {
-    fn destroy(&self) {
-        if !self.destroyed.swap(true, Ordering::AcqRel) {
-            // SAFETY: the queue is destroyed or idle for good, so the device does not touch the counter any more.
-            unsafe { (self.api.signal_destroy)(self.pending) };
-        }
-    }
-}
-
-impl Drop for QueueWork {
-    fn drop(&mut self) {
-        self.destroy();
-    }
+/// A copy of the program's in flight.
+pub(crate) trait Flight: Send + Sync {
+    /// Whether it is over; then what follows from that has been done.
+    fn look(&self) -> bool;
 }
 
 /// The program's work on one agent.
-#[derive(Default)]
 pub(crate) struct ProgramWork {
     queues: Mutex<BTreeMap<u64, Arc<QueueWork>>>,
-    /// Copies that are not over.
-    copies: AtomicI64,
+    /// Copies that are not over, as far as anybody has looked.
+    copies: Mutex<Vec<Arc<dyn Flight>>>,
     /// Submissions and copies so far.
     submissions: AtomicU64,
+    waits: Arc<Waits>,
 }
 
 impl ProgramWork {
+    /// Nothing submitted.
+    pub(crate) fn new(waits: Arc<Waits>) -> Self {
+        Self { queues: Mutex::default(), copies: Mutex::default(), submissions: AtomicU64::new(0), waits }
+    }
+
     /// A queue was made.
     pub(crate) fn add_queue(&self, queue: *mut Queue, work: Arc<QueueWork>) {
         self.lock().insert(queue as u64, work);
@@ -96,33 +67,62 @@ impl ProgramWork {
     }
 
     /// A copy is about to be submitted.
-    pub(crate) fn copy_begins(&self) {
+    pub(crate) fn copy_begins(&self, copy: Arc<dyn Flight>) {
         self.submits();
-        self.copies.fetch_add(1, Ordering::AcqRel);
+        self.flights().push(copy);
     }
 
     /// A copy is over, or was not submitted.
-    pub(crate) fn copy_ends(&self) {
-        self.copies.fetch_sub(1, Ordering::AcqRel);
+    pub(crate) fn copy_ends(&self, copy: &Arc<dyn Flight>) {
+        self.flights().retain(|other| !Arc::ptr_eq(other, copy));
     }
 
     /// Waits until nothing of the program is left on the agent.
     pub(crate) fn drain(&self, deadline: Instant) -> Result<(), AgentError> {
         let queues: Vec<_> = self.lock().values().cloned().collect();
         let mut backoff = Backoff::default();
-        for queue in queues {
-            while !queue.is_idle() {
-                backoff.until(deadline, "the program's queues")?;
+        // Those that wait for the host come last: what the others do may still end their waits.
+        loop {
+            let is_busy = |queue: &&Arc<QueueWork>| !queue.is_over(queue.last());
+            let (mut busy, mut stuck) = (false, false);
+            for queue in queues.iter().filter(is_busy) {
+                match self.waits.is_stuck(queue, queue.last()) {
+                    true => stuck = true,
+                    false => busy = true,
+                }
+            }
+            match (busy, stuck) {
+                (false, false) => break,
+                (false, true) => return Err(stuck_queue()),
+                (true, _) => backoff.until(deadline, "the program's queues")?,
             }
         }
-        while self.copies.load(Ordering::Acquire) > 0 {
+        while self.flies() {
             backoff.until(deadline, "the program's copies")?;
         }
         Ok(())
     }
 
+    /// Whether a copy is not over.
+    fn flies(&self) -> bool {
+        // Not under the lock: what ends a copy takes it out of the list.
+        let copies: Vec<_> = self.flights().clone();
+        copies.into_iter().filter(|copy| !copy.look()).count() > 0
+    }
+
+    fn flights(&self) -> std::sync::MutexGuard<'_, Vec<Arc<dyn Flight>>> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<QueueWork>>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stuck_queue() -> AgentError {
+    AgentError::Failed {
+        call: "waiting for the program's queues",
+        status: "one waits for a signal that the host, or something submitted later, has to lower".to_owned(),
     }
 }
 

@@ -13,12 +13,13 @@ use crate::abi::{AgentHandle, Dim3, PitchedPointer, Signal, Status};
 use crate::agent::HsaAgent;
 use kreplay_engine::{Range, RegionKind, RunGuard};
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// A copy that is about to be submitted.
 struct Begun {
     held: Vec<RunGuard<HsaAgent>>,
     /// Without a signal of ours nobody knows when the copy has ended.
-    copy: Option<Copy>,
+    copy: Option<Arc<Copy>>,
 }
 
 impl Backend {
@@ -78,7 +79,8 @@ impl Backend {
         Some(Begun { held, copy: Some(Copy::begin(self, ours, completion, units, ending)) })
     }
 
-    /// [`Backend::copy`] of one piece: from where to where, each with its agent.
+    /// [`Backend::copy`] of one piece: from where to where, each with its agent. A copy of nothing goes by: the runtime calls it
+    /// a success and does not touch the signal.
     fn linear_copy(
         &'static self,
         (to, to_agent): (u64, AgentHandle),
@@ -87,6 +89,9 @@ impl Backend {
         completion: Signal,
         original: impl Fn(Signal) -> Status,
     ) -> Status {
+        if bytes == 0 {
+            return original(completion);
+        }
         let effect = |unit| self.effect(unit, to, from, bytes);
         self.copy(&[to_agent, from_agent], Range::new(to, bytes), effect, completion, original)
     }
@@ -104,7 +109,7 @@ impl Backend {
         let Some(Begun { held, copy }) = guard("the beginning of a copy", ours, || None) else {
             return original(completion);
         };
-        let status = original(copy.as_ref().map_or(completion, Copy::signal));
+        let status = original(copy.as_ref().map_or(completion, |copy| copy.signal()));
         if let Some(copy) = copy {
             copy.settle(status);
         }
@@ -189,6 +194,12 @@ pub(super) unsafe extern "C" fn async_copy_rect(
         }
     };
     if to.is_null() || to_offset.is_null() || range.is_null() {
+        return original(completion);
+    }
+    // SAFETY: the runtime reads the same structure.
+    let Dim3 { x, y, z } = unsafe { *range };
+    // A copy of nothing, as above.
+    if x == 0 || y == 0 || z == 0 {
         return original(completion);
     }
     // SAFETY: the runtime reads the same three structures.

@@ -4,11 +4,11 @@ use super::guard;
 use super::recording::Ending;
 use super::state::{Backend, backend};
 use crate::abi::{CONDITION_LT, ProfilingTime, Signal, Status, set_ticks, ticks};
-use crate::agent::create_signal;
+use crate::agent::{Flight, Work, create_signal};
 use crate::tables::Api;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// Copies in flight.
 pub(crate) struct Copies {
@@ -26,7 +26,12 @@ pub(super) struct Copy {
     /// The GPUs that it touches.
     units: Vec<usize>,
     /// What a batch window that recorded it waits for.
-    ending: Ending,
+    ending: Mutex<Ending>,
+    /// What barriers that wait for it wait for.
+    lowers: Work,
+    /// Done by whoever sees our signal fall first: the runtime's thread, or one that waits for copies. The former may be held up by
+    /// a handler of the program's.
+    completed: Once,
 }
 
 impl Copies {
@@ -64,11 +69,16 @@ impl Copy {
         program: Signal,
         units: Vec<usize>,
         ending: Ending,
-    ) -> Copy {
-        for index in &units {
-            backend.units()[*index].agent.program().copy_begins();
+    ) -> Arc<Copy> {
+        let (ending, lowers) = (Mutex::new(ending), Work::other());
+        if backend.waits.lowers(&lowers, program) {
+            backend.overtaken();
         }
-        Copy { backend, ours, program, units, ending }
+        let copy = Arc::new(Copy { backend, ours, program, units, ending, lowers, completed: Once::new() });
+        for index in &copy.units {
+            backend.units()[*index].agent.program().copy_begins(Arc::clone(&copy) as Arc<dyn Flight>);
+        }
+        copy
     }
 
     /// The signal that stands for the program's.
@@ -77,17 +87,17 @@ impl Copy {
     }
 
     /// What the runtime said to it.
-    pub(super) fn settle(self, status: Status) {
+    pub(super) fn settle(self: Arc<Self>, status: Status) {
         match status.is_ok() {
             true => self.submitted(),
-            false => self.refused(),
+            false => self.forget(),
         }
     }
 
     /// The runtime has it: it is over when its signal falls.
-    fn submitted(self) {
+    fn submitted(self: Arc<Self>) {
         let (api, ours) = (self.backend.api, self.ours);
-        let data: *mut c_void = Box::into_raw(Box::new(self)).cast();
+        let data: *mut c_void = Arc::into_raw(self).cast_mut().cast();
         // SAFETY: the handler has the right signature and takes its data exactly once.
         let watched = unsafe { (api.signal_async_handler)(ours, CONDITION_LT, 1, copied, data) };
         if !watched.is_ok() {
@@ -104,21 +114,31 @@ impl Copy {
         }
     }
 
-    /// The runtime did not take it.
-    pub(super) fn refused(self) {
-        lock(&self.backend.copies.signals).push(self.ours);
-        self.forget();
+    /// It is over, or the runtime did not take it: nobody uses our signal any more.
+    pub(super) fn forget(self: Arc<Self>) {
+        let (copies, ours) = (&self.backend.copies, self.ours);
+        self.leave();
+        lock(&copies.signals).push(ours);
     }
 
-    fn forget(&self) {
-        for index in &self.units {
-            self.backend.units()[*index].agent.program().copy_ends();
+    /// Nobody is to wait for it any more.
+    fn leave(self: Arc<Self>) {
+        self.lowers.end();
+        let units = self.units.clone();
+        let (backend, flight) = (self.backend, self as Arc<dyn Flight>);
+        for index in units {
+            backend.units()[index].agent.program().copy_ends(&flight);
         }
     }
 
-    fn complete(mut self, value: i64) {
-        let ending = std::mem::take(&mut self.ending);
-        let Self { backend, ours, program, .. } = self;
+    /// Our signal has fallen to `value`.
+    fn completes(&self, value: i64) {
+        self.completed.call_once(|| guard("the end of a copy", || self.complete(value), || ()));
+    }
+
+    fn complete(&self, value: i64) {
+        let ending = std::mem::take(&mut *lock(&self.ending));
+        let Self { backend, ours, program, .. } = *self;
         let api = &backend.api;
         if program.handle != 0 {
             let mut time = ProfilingTime::default();
@@ -130,7 +150,6 @@ impl Copy {
         if value >= 0 {
             ending.succeeded();
         }
-        self.forget();
         // SAFETY: the program keeps its signal until the copy has completed; ours is live.
         unsafe {
             set_ticks(program, ticks(ours));
@@ -141,15 +160,28 @@ impl Copy {
                 _ => (api.signal_subtract)(program, 1),
             }
         }
-        lock(&backend.copies.signals).push(ours);
+        self.lowers.end();
+    }
+}
+
+impl Flight for Copy {
+    fn look(&self) -> bool {
+        // SAFETY: our signal is used again only after the copy was taken out of the lists.
+        let value = unsafe { (self.backend.api.signal_load)(self.ours) };
+        if value < 1 {
+            self.completes(value);
+        }
+        value < 1
     }
 }
 
 /// The runtime saw our signal fall.
 unsafe extern "C" fn copied(value: i64, data: *mut c_void) -> bool {
-    // SAFETY: the runtime calls once, with the box that was given to it.
-    let copy = unsafe { Box::from_raw(data.cast::<Copy>()) };
-    guard("the end of a copy", || copy.complete(value), || ());
+    // SAFETY: the runtime calls once, with the reference that was given to it.
+    let copy = unsafe { Arc::from_raw(data.cast::<Copy>()) };
+    copy.completes(value);
+    // Given back only now: until it has called, the runtime watches the signal.
+    guard("the end of a copy", || copy.forget(), || ());
     false
 }
 
@@ -173,7 +205,11 @@ pub(super) unsafe extern "C" fn async_copy_time(signal: Signal, time: *mut Profi
 pub(super) unsafe extern "C" fn signal_destroy(signal: Signal) -> Status {
     let Some(backend) = backend() else { return Status::ERROR };
     if !backend.is_forked() {
-        guard("hsa_signal_destroy", || lock(&backend.copies.times).remove(&signal.handle), || None);
+        let ours = || {
+            lock(&backend.copies.times).remove(&signal.handle);
+            backend.waits.forget(signal);
+        };
+        guard("hsa_signal_destroy", ours, || ());
     }
     // SAFETY: the program's own argument.
     unsafe { (backend.api.signal_destroy)(signal) }

@@ -10,8 +10,8 @@ use super::live::Reached;
 use super::queues::ProgramQueue;
 use super::state::{Backend, backend};
 use super::unit::Unit;
-use crate::abi::{Dispatch, Packet, Signal, TYPE_BARRIER_AND, TYPE_BARRIER_OR, TYPE_DISPATCH, ordered, set_ticks};
-use crate::agent::{Backoff, HsaAgent, HsaWork};
+use crate::abi::{Dispatch, Packet, TYPE_DISPATCH, ordered, set_ticks};
+use crate::agent::{HsaAgent, HsaWork, Work};
 use crate::tables::PacketWriter;
 use kreplay_engine::{
     AgentError, Arguments, Decision, Decline, DispatchInfo, Geometry, KernelInfo, LastPass, Member, Operation, Range,
@@ -23,8 +23,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Slots of a queue that are left free when packets are passed on.
-const MARGIN: i64 = 8;
 /// Kernels with which HIP does copies and fills: memory operations, not launches by the program.
 const BLIT_PREFIX: &str = "__amd_rocclr_";
 /// Those that fill.
@@ -64,21 +62,20 @@ pub(super) unsafe extern "C" fn packets_submitted(
 }
 
 /// One call of the handler.
-struct Submission<'a> {
-    backend: &'static Backend,
-    unit: &'a Unit,
-    queue: &'a ProgramQueue,
-    hand_on: &'a dyn Fn(&[Packet]),
+pub(super) struct Submission<'a> {
+    pub(super) backend: &'static Backend,
+    pub(super) unit: &'a Unit,
+    pub(super) queue: &'a ProgramQueue,
+    pub(super) hand_on: &'a dyn Fn(&[Packet]),
 }
 
 impl Submission<'_> {
     fn take(&self, packets: &[Packet]) {
         let dispatches = packets.iter().filter(|packet| packet.kind() == TYPE_DISPATCH).count();
-        let others_wait_only =
-            packets.iter().all(|packet| matches!(packet.kind(), TYPE_DISPATCH | TYPE_BARRIER_AND | TYPE_BARRIER_OR));
+        let others_wait_only = packets.iter().all(|packet| packet.kind() == TYPE_DISPATCH || packet.is_barrier());
         match dispatches {
-            // Barriers touch no memory.
-            0 if others_wait_only => (self.hand_on)(packets),
+            // They touch no memory, but what comes behind them waits with them, and others may wait for them.
+            0 if others_wait_only => self.barriers(packets),
             0 => self.operation(packets),
             1 if others_wait_only && packets[0].kind() == TYPE_DISPATCH => self.one(packets),
             _ if others_wait_only => self.group(packets),
@@ -152,6 +149,7 @@ impl Submission<'_> {
             return drop(held);
         }
         let info = self.describe(&dispatch, &kernel);
+        let _launching = selected.map(|_| self.queue.work.launching());
         // Kept until the window is closed or the packets were passed on.
         let _lent = match &info.arguments {
             Arguments::Known(bytes) if info.traits.own_window => Some(self.backend.lend(self.queue.unit, bytes)),
@@ -212,6 +210,8 @@ impl Submission<'_> {
         let deadline = Instant::now() + self.backend.pass_deadline;
         let mut own = packets[0];
         own.header = ordered(TYPE_DISPATCH);
+        let lowers = Work::other();
+        self.backend.waits.lowers(&lowers, dispatch.completion);
         match self.unit.agent.run_last(own, deadline) {
             Ok(times) => {
                 window.close(LastPass::Submitted);
@@ -222,6 +222,7 @@ impl Submission<'_> {
                         (api.signal_subtract)(dispatch.completion, 1);
                     }
                 }
+                lowers.end();
                 if packets.len() > 1 {
                     self.pass_on(&packets[1..]);
                 }
@@ -229,54 +230,14 @@ impl Submission<'_> {
             // It runs longer than a pass may: the window is given up, and the program's queue waits for it.
             Err((AgentError::Deadline { .. }, Some(running))) => {
                 self.pass_on_behind(running, dispatch.completion, &packets[1..]);
+                lowers.end();
                 window.close(LastPass::Submitted);
             }
             // It did not run, or our queue went into error: the program's own queue runs it, and shows its own error.
             Err(_) => {
                 self.pass_on(packets);
+                lowers.end();
                 window.close(LastPass::Submitted);
-            }
-        }
-    }
-
-    /// In place of a dispatch that still runs on our queue: a barrier that waits for it.
-    fn pass_on_behind(&self, running: Signal, completion: Signal, rest: &[Packet]) {
-        let mut barrier = Packet::barrier(completion);
-        barrier.body[1] = running.handle as u32;
-        barrier.body[2] = (running.handle >> 32) as u32;
-        let mut packets = vec![barrier];
-        packets.extend_from_slice(rest);
-        self.pass_on(&packets);
-    }
-
-    /// Passes packets on so that a drain can wait for them: the queue's counter is raised by one, and the device lowers it
-    /// when the last packet is over.
-    fn pass_on(&self, packets: &[Packet]) {
-        let api = &self.backend.api;
-        self.leave_room();
-        self.unit.agent.program().submits();
-        let pending = self.queue.work.pending;
-        // SAFETY: the counter lives as long as the queue's record.
-        unsafe { (api.signal_add)(pending, 1) };
-        let mut packets = packets.to_vec();
-        match packets.as_mut_slice() {
-            [only] if only.has_completion() && only.completion().handle == 0 => only.set_completion(pending),
-            _ => packets.push(Packet::barrier(pending)),
-        }
-        (self.hand_on)(&packets);
-    }
-
-    /// Waits until the hardware's queue has room. When it has none the runtime puts packets aside until it has, and then
-    /// needs the lock that this thread holds: a window would wait for them in vain. If the queue does not move (it waits
-    /// for something that the program does later) the packets go on all the same.
-    fn leave_room(&self) {
-        let most = (i64::from(self.queue.packets()) / 2 - MARGIN).max(1);
-        let deadline = Instant::now() + self.backend.drain_deadline;
-        let mut backoff = Backoff::default();
-        // SAFETY: as in `pass_on`.
-        while unsafe { (self.backend.api.signal_load)(self.queue.work.pending) } > most {
-            if backoff.until(deadline, "room in a queue").is_err() {
-                break;
             }
         }
     }

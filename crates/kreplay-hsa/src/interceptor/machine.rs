@@ -5,7 +5,7 @@ use crate::abi::{
     AGENT_INFO_COMPUTE_UNITS, AGENT_INFO_DEVICE, AGENT_INFO_NAME, AGENT_INFO_PRODUCT_NAME, AGENT_INFO_SHADER_ENGINES,
     AGENT_INFO_SIMDS, AGENT_INFO_WAVEFRONT_SIZE, AGENT_INFO_XCC, AgentHandle, DEVICE_CPU, DEVICE_GPU, Status,
 };
-use crate::agent::{Gpu, HsaAgent, PoolInfo, pools_of};
+use crate::agent::{Gpu, HsaAgent, PoolInfo, Waits, pools_of};
 use crate::counters::{AqlCounters, Device, Library, SoftGpu};
 use crate::tables::Api;
 use kreplay_engine::{AgentId, ByPlan, Counters, Process};
@@ -22,7 +22,7 @@ pub(super) struct Machine {
 
 impl Machine {
     /// Looks at the machine and makes an engine for each GPU.
-    pub(super) fn look(api: Api, session: &Arc<Session>) -> Machine {
+    pub(super) fn look(api: Api, session: &Arc<Session>, waits: &Arc<Waits>) -> Machine {
         let mut agents: Vec<AgentHandle> = Vec::new();
         unsafe extern "C" fn visit(agent: AgentHandle, data: *mut c_void) -> Status {
             // SAFETY: `data` is the vector above, which outlives the iteration.
@@ -70,7 +70,7 @@ impl Machine {
                 host,
                 patience: process.settings().pass_deadline,
             };
-            let agent = Arc::new(HsaAgent::new(api, AgentId(units.len() as u64), gpu));
+            let agent = Arc::new(HsaAgent::new(api, AgentId(units.len() as u64), gpu, Arc::clone(waits)));
             units.extend(unit(api, session, &process, agent, simulated));
         }
         Machine { units, pools }

@@ -52,6 +52,7 @@ mod managed;
 mod mappings;
 mod metadata;
 mod other_copies;
+mod pass_on;
 mod queues;
 mod recording;
 mod start;

@@ -8,6 +8,7 @@ use super::state::{Backend, backend};
 use crate::abi::{CopyOperation, Signal, Status};
 use kreplay_engine::Range;
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// The newest layout of an operation that is known.
 const NEWEST: u16 = 1;
@@ -45,9 +46,10 @@ pub(super) unsafe extern "C" fn async_batch_copy(
     status
 }
 
-/// Gives each operation a signal that stands for the program's. None where that cannot be done for all: then nobody knows when they
-/// have ended, and nothing of them is held back but their submission.
-fn watched(backend: &'static Backend, operations: &mut [CopyOperation], units: &[usize]) -> Vec<Copy> {
+/// Gives each operation that copies something a signal that stands for the program's. None where that cannot be done for all: then
+/// nobody knows when they have ended, and nothing of them is held back but their submission. Of a copy of nothing it is not said
+/// whether its signal falls.
+fn watched(backend: &'static Backend, operations: &mut [CopyOperation], units: &[usize]) -> Vec<Arc<Copy>> {
     if operations.iter().any(|operation| operation.version > NEWEST) {
         let message =
             "copies in a batch are of a newer layout than this kreplay knows: a window may open before they have ended";
@@ -55,18 +57,19 @@ fn watched(backend: &'static Backend, operations: &mut [CopyOperation], units: &
         return Vec::new();
     }
     let mut copies = Vec::with_capacity(operations.len());
-    for operation in operations.iter() {
+    let copying = |operation: &&mut CopyOperation| operation.bytes != 0;
+    for operation in operations.iter_mut().filter(copying) {
         match backend.copies.acquire() {
             Some(ours) => {
                 copies.push(Copy::begin(backend, ours, operation.completion, units.to_vec(), Ending::default()))
             }
             None => {
-                copies.into_iter().for_each(Copy::refused);
+                copies.into_iter().for_each(Copy::forget);
                 return Vec::new();
             }
         }
     }
-    for (operation, copy) in operations.iter_mut().zip(&copies) {
+    for (operation, copy) in operations.iter_mut().filter(copying).zip(&copies) {
         operation.completion = copy.signal();
     }
     copies

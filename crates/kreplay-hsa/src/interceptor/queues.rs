@@ -199,11 +199,15 @@ pub(super) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     }
     // SAFETY: the program's own argument.
     let status = unsafe { (backend.api.queue_destroy)(queue) };
-    if let Some(record) = record
-        && !status.is_ok()
-    {
-        backend.program(&record).add_queue(queue, Arc::clone(&record.work));
-        backend.queues.keep(queue, record);
+    match record {
+        Some(record) if status.is_ok() => {
+            guard("hsa_queue_destroy", || backend.waits.queue_ends(&record.work), || ());
+        }
+        Some(record) => {
+            backend.program(&record).add_queue(queue, Arc::clone(&record.work));
+            backend.queues.keep(queue, record);
+        }
+        None => {}
     }
     status
 }

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::queues::Queues;
 use super::unit::Unit;
 use crate::abi::AgentHandle;
-use crate::agent::PoolInfo;
+use crate::agent::{PoolInfo, Waits};
 use crate::tables::Api;
 use kreplay_session::Session;
 use std::cell::Cell;
@@ -42,6 +42,8 @@ pub(crate) struct Backend {
     pub(super) code_objects: CodeObjects,
     /// Copies in flight.
     pub(crate) copies: Copies,
+    /// What the program's barriers wait for.
+    pub(super) waits: Arc<Waits>,
     /// Queues of the program.
     pub(super) queues: Queues,
     /// Those of them that the program took for shared ones.
@@ -99,6 +101,7 @@ impl Backend {
             code: Code::default(),
             code_objects: CodeObjects::default(),
             copies: Copies::new(api),
+            waits: Arc::new(Waits::new(api)),
             queues: Queues::default(),
             counted_queues: CountedQueues::default(),
             variables_exported: AtomicBool::new(false),
@@ -157,7 +160,11 @@ impl Backend {
         }
         self.machine.get_or_init(|| {
             LOOKING.set(true);
-            let machine = guard("the look at the machine", || Machine::look(self.api, &self.session), Machine::default);
+            let machine = guard(
+                "the look at the machine",
+                || Machine::look(self.api, &self.session, &self.waits),
+                Machine::default,
+            );
             LOOKING.set(false);
             machine
         })
