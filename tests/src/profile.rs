@@ -8,7 +8,7 @@ use kreplay_store::{DispatchRow, Reader, StoreError};
 use tempfile::TempDir;
 
 use crate::process::{Ended, run};
-use crate::{binary, build_folder, library};
+use crate::{binary, build_folder, build_library, library, part};
 
 /// A command that runs a program on the software GPU, with nothing of kreplay's own around it.
 pub fn plain(program: &Path) -> Command {
@@ -96,6 +96,21 @@ impl Profile {
         command.arg("--").arg(program).args(arguments);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         (command, file)
+    }
+
+    /// Runs a program whose runtime hands packets to kreplay several at a time, as newer ones do, by way of `tests/leaving/bundled.hip`.
+    ///
+    /// # Panics
+    /// As [`Profile::run`], and when hipcc is missing.
+    pub fn run_bundled<'a>(self, program: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Profiled {
+        /// Puts the library between the runtime and kreplay, whose place is known only in the program's environment.
+        const BETWEEN: &str = r#"BUNDLED_TOOL="$HSA_TOOLS_LIB" HSA_TOOLS_LIB="$0" exec "$@""#;
+        let library = build_library(&part("bundled"), "-O2");
+        let own = [library.as_path(), program].map(|path| path.to_str().expect("a path in UTF-8").to_owned());
+        let words =
+            ["-c", BETWEEN].map(str::to_owned).into_iter().chain(own).chain(arguments.into_iter().map(str::to_owned));
+        let words: Vec<String> = words.collect();
+        self.run(Path::new("/bin/sh"), words.iter().map(String::as_str))
     }
 
     /// Runs a program.

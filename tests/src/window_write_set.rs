@@ -27,19 +27,36 @@ pub fn compare_window_write_sets(dispatches: &[DispatchRow], oracle: &[OracleLin
             windows.entry(window).or_default().push(row);
         }
     }
-    // The last window is closed at the program's end, with kreplay's own work.
-    let Some(own) = oracle.iter().rev().find(|line| line.kernel_object != 0).map(|line| line.queue) else { return 0 };
+    let Some(own) = own_queue(dispatches, oracle) else { return 0 };
     let mut runs = oracle.split(|line| line.queue == own).filter(|run| !run.is_empty());
     let compared = windows.len();
     for (number, rows) in windows {
         let run = runs
             .find(|run| holds(run, &rows))
             .unwrap_or_else(|| panic!("the oracle saw no run of the {} kernels of window {number}", rows.len()));
-        if let Some(why) = difference(rows[0], run) {
-            panic!("window {number}, which begins with {}: {why}", rows[0].kernel);
+        // That of the launch which was recorded first; threads may have been given their numbers in another order.
+        let first = rows.iter().find(|row| born(row).is_some()).unwrap_or(&rows[0]);
+        if let Some(why) = difference(first, run) {
+            panic!("window {number}, which begins with {}: {why}", first.kernel);
         }
     }
     compared
+}
+
+/// The queue of kreplay's own: each of the kernels that it runs again comes there more often than on the program's.
+fn own_queue(dispatches: &[DispatchRow], oracle: &[OracleLine]) -> Option<u64> {
+    // Not of copies and fills, most of which may have been made outside of windows.
+    let grids: BTreeSet<[u32; 3]> = dispatches.iter().map(items).collect();
+    let mut queues: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    let launches = || oracle.iter().filter(|line| line.kernel_object != 0 && grids.contains(&line.grid));
+    for line in launches() {
+        queues.entry(line.kernel_object).or_default().insert(line.queue);
+    }
+    let mut again: BTreeMap<u64, usize> = BTreeMap::new();
+    for line in launches().filter(|line| queues[&line.kernel_object].len() > 1) {
+        *again.entry(line.queue).or_default() += 1;
+    }
+    again.into_iter().max_by_key(|(_, lines)| *lines).map(|(queue, _)| queue)
 }
 
 /// Whether the run has launches of all these grids.
@@ -51,16 +68,20 @@ fn holds(run: &[OracleLine], rows: &[&DispatchRow]) -> bool {
     })
 }
 
+/// Of the row that has the window's write set: how many of its ranges were born within.
+fn born(row: &DispatchRow) -> Option<usize> {
+    row.notes.iter().find_map(|note| {
+        let rest = note.strip_prefix("the write set is the whole window's; ")?;
+        rest.split(' ').next()?.parse().ok()
+    })
+}
+
 /// What is in one and not in the other, if anything. `first` is the row that has the window's write set.
 fn difference(first: &DispatchRow, run: &[OracleLine]) -> Option<String> {
     if first.write_set_cut {
         return Some("the write set in the file is cut short".to_owned());
     }
-    let born = first.notes.iter().find_map(|note| {
-        let rest = note.strip_prefix("the write set is the whole window's; ")?;
-        rest.split(' ').next()?.parse::<usize>().ok()
-    });
-    let Some(born) = born else { return Some("the first dispatch does not have the window's write set".to_owned()) };
+    let Some(born) = born(first) else { return Some("no dispatch has the window's write set".to_owned()) };
     let (written, born) = first.write_set.split_at(first.write_set.len() - born);
     // Regions begin at pages, but for variables of modules.
     let written: BTreeSet<u64> = written

@@ -1,10 +1,10 @@
 //! Queues and copies that wait for signals: nothing overtakes them, nobody waits for them in vain, and what waits for other work only
-//! is replayed all the same.
+//! is replayed all the same. And a queue that goes into error without being intercepted.
 #![forbid(unsafe_code)]
 
 use kreplay_protocol::Outcome;
 use kreplay_store::DispatchRow;
-use kreplay_tests::{Profile, Profiled, binary, plain, run};
+use kreplay_tests::{Profile, Profiled, binary, missing, plain, run, skipped};
 
 /// Kinds of windows and numbers of passes.
 const WAYS: [(&str, u32); 5] = [("kernel", 1), ("kernel", 3), ("auto", 1), ("auto", 3), ("batch", 3)];
@@ -97,4 +97,38 @@ fn a_handler_that_waits_for_a_window_does_not_keep_copies_from_ending() {
         let rows = profiled("handler", way, &[]).dispatches();
         assert!(is_replayed(&rows) && rows.len() == 2, "{way:?}: {rows:#?}");
     }
+}
+
+/// Each barrier comes with its launch in one call of the handler.
+#[test]
+fn barriers_in_a_submission_with_their_launch_keep_their_places() {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    for way in ["other-thread", "same-thread", "in-line", "ordered"] {
+        for (window, passes) in WAYS {
+            let profiled = Profile::new().passes(passes).window(window).run_bundled(&binary("waiting"), [way]);
+            let ended = &profiled.ended;
+            assert_eq!(
+                (ended.code(), ended.stdout.as_str()),
+                (0, format!("{way} ok\n").as_str()),
+                "{window}: {ended:#?}"
+            );
+            let rows = profiled.dispatches();
+            assert!(!rows.is_empty() && rows.iter().all(|row| row.divergence.is_none()), "{way} {window}: {rows:#?}");
+        }
+    }
+}
+
+/// The runtime tells the program, by a record that kreplay keeps for it.
+#[test]
+fn a_queue_that_is_not_intercepted_tells_the_program_of_its_error() {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    // What is freed is overwritten.
+    let profile = Profile::new().environment("BUNDLED_REFUSES", "1").environment("MALLOC_PERTURB_", "165");
+    let profiled = profile.run_bundled(&binary("waiting"), ["error"]);
+    assert_eq!((profiled.ended.code(), profiled.ended.stdout.as_str()), (0, "error ok\n"), "{:#?}", profiled.ended);
+    assert!(profiled.dispatches().is_empty());
 }

@@ -1,9 +1,11 @@
 //! The write set that kreplay finds is the software GPU's own, chunk by chunk: for every dispatch of every program in
-//! kernel windows, for every window of every program in batch windows.
+//! kernel windows, for every window of every program in batch windows, also where packets come several at a time.
 
-use kreplay_protocol::WindowKind;
+use kreplay_protocol::{Outcome, WindowKind};
+use kreplay_store::DispatchRow;
 use kreplay_tests::{
-    Profile, Program, build, compare_window_write_sets, compare_write_sets, missing, programs, read_oracle, skipped,
+    Profile, Program, build, compare_window_write_sets, compare_write_sets, missing, plain, programs, read_oracle, run,
+    skipped,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -19,6 +21,7 @@ fn main() {
             let own = program.clone();
             trials.push(Trial::test(format!("{name} batch {passes}"), move || batch_windows(&own, passes)));
         }
+        trials.push(Trial::test(format!("{name} bundled"), move || bundles(&program)));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
@@ -65,4 +68,34 @@ fn batch_windows(program: &Program, passes: u32) -> Result<(), Failed> {
         .into());
     }
     Ok(())
+}
+
+/// Several launches in one submission go into a window together, or decline together.
+fn bundles(program: &Program) -> Result<(), Failed> {
+    if let Some(why) = missing() {
+        skipped(&why);
+        return Ok(());
+    }
+    let profile = Profile::new().passes(3).write_sets();
+    let oracle = profile.path("oracle");
+    let executable = build(program, "-O2");
+    let expected = run(&mut plain(&executable));
+    let profiled = profile.environment("SOFTGPU_ORACLE", &oracle).run_bundled(&executable, []);
+    if profiled.ended.code() != 0 || profiled.ended.stdout != expected.stdout {
+        return Err(format!("{:#?}\nplain: {expected:#?}", profiled.ended).into());
+    }
+    let dispatches = profiled.dispatches();
+    let compared = compare_window_write_sets(&dispatches, &read_oracle(&oracle));
+    let declined = dispatches.iter().filter(|row| row.outcome == Outcome::Declined).count();
+    let none = HOST_MEMORY.contains(&program.name.as_str());
+    if dispatches.is_empty() || (compared == 0) != none || !none && declined * 2 > dispatches.len() {
+        return Err(format!("{compared} windows compared, {declined} declined: {dispatches:#?}").into());
+    }
+    let unexpected = |row: &&DispatchRow| {
+        row.divergence.is_some() && !program.may_diverge.iter().any(|kernel| row.kernel.contains(kernel.as_str()))
+    };
+    match dispatches.iter().find(unexpected) {
+        Some(row) => Err(format!("{} diverged: {row:#?}", row.kernel).into()),
+        None => Ok(()),
+    }
 }

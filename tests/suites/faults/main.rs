@@ -8,7 +8,7 @@ mod spinning;
 use judge::{Tried, judge, kinds, parse};
 use kreplay_protocol::Outcome;
 use kreplay_store::DispatchRow;
-use kreplay_tests::{Profile, binary};
+use kreplay_tests::{Profile, Profiled, binary, missing, skipped};
 use std::collections::BTreeSet;
 
 /// Launches of one run of the program in kernel windows.
@@ -40,8 +40,10 @@ fn judged_in_batches(passes: u32, seed: u64, options: &[&str]) {
 
 /// `own` is the run of a launch that is the program's own.
 fn judged_as(passes: u32, own: u32, arguments: &[String], profile: Profile) -> (Vec<Tried>, Vec<DispatchRow>) {
-    let profile = profile.passes(passes);
-    let profiled = profile.run(&binary("misbehaving"), arguments.iter().map(String::as_str));
+    judge_run(own, &profile.passes(passes).run(&binary("misbehaving"), arguments.iter().map(String::as_str)))
+}
+
+fn judge_run(own: u32, profiled: &Profiled) -> (Vec<Tried>, Vec<DispatchRow>) {
     assert_eq!(profiled.ended.code(), 0, "{:#?}", profiled.ended);
     let tried: Vec<Tried> = profiled.ended.stdout.lines().map(parse).collect();
     let dispatches = profiled.dispatches_of("advance");
@@ -119,6 +121,18 @@ fn five_passes_in_batch_windows_everything_checked() {
 #[test]
 fn three_passes_in_batch_windows_nothing_believed_between() {
     judged_in_batches(3, 26, &["--chunk", "256"]);
+}
+
+/// Each launch comes with a barrier before it, in one call of the handler.
+#[test]
+fn three_passes_of_submissions_in_batch_windows() {
+    if let Some(why) = missing() {
+        return skipped(&why);
+    }
+    let arguments = ["4", &WINDOWS.to_string(), "27", "batch"];
+    let profile = Profile::new().window("batch").passes(3);
+    let (tried, _) = judge_run(0, &profile.run_bundled(&binary("misbehaving"), arguments));
+    assert_eq!(tried.len(), WINDOWS);
 }
 
 /// A signal of the program's own that does not fall is a broken program; one of kreplay's own is waited for in vain.

@@ -146,6 +146,9 @@ pub(super) unsafe fn create(
             let (handle, packets) = unsafe { (*queue, (**queue).size) };
             record.handle.store(handle, Ordering::Release);
             record.packets.store(packets, Ordering::Release);
+            let work = Arc::clone(&record.work);
+            // Kept whatever follows: the runtime has its address for errors of the queue.
+            backend.queues.keep(handle, record);
             // SAFETY: a live intercept queue; the record outlives it.
             let registered = unsafe { (backend.api.intercept_register)(handle, launch::packets_submitted, own_data) };
             if !registered.is_ok() {
@@ -160,8 +163,7 @@ pub(super) unsafe fn create(
             // Programs that read times of their signals need it, and so do ours. A runtime without is no reason to fail.
             // SAFETY: a live queue.
             unsafe { (backend.api.set_profiler_enabled)(handle, 1) };
-            backend.units()[unit].agent.program().add_queue(handle, Arc::clone(&record.work));
-            backend.queues.keep(handle, record);
+            backend.units()[unit].agent.program().add_queue(handle, work);
             status
         },
         || Status::ERROR,
