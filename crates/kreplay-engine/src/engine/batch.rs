@@ -29,6 +29,7 @@ impl<A: Agent> Engine<A> {
                 {
                     let wanted = Wanted { passes: 1, count: 1, bytes: 0, mode: Mode::Replays, at };
                     let (hold, turn) = self.place_in_batch(wanted, info)?;
+                    self.reaches_still(info)?;
                     return Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)));
                 }
                 let wanted = Wanted { passes: 1, count: 1, bytes: 0, mode: Mode::InLine, at };
@@ -58,6 +59,7 @@ impl<A: Agent> Engine<A> {
         };
         let (hold, turn) =
             self.place_in_batch(Wanted { passes, count: 1, bytes: 0, mode: Mode::Recording, at }, info)?;
+        self.reaches_still(info)?;
         Ok(Some(self.record_dispatch(id, start, info, Some(work), hold, turn)))
     }
 

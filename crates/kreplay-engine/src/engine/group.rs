@@ -23,6 +23,9 @@ pub struct Member<'a, W> {
 pub(super) enum Part<W> {
     /// A launch, and its number if it is selected.
     Launch(W, DispatchInfo, Option<DispatchId>),
+    /// A launch that does a memory operation of the program's. It may reach what cannot be put back: who recorded it knew what of
+    /// that is kept.
+    Blit(W, DispatchInfo),
     /// A memory operation, and the bytes that are kept for it.
     Operation(W, u64),
 }
@@ -91,7 +94,10 @@ impl<A: Agent> Engine<A> {
                 passes = wanted;
             }
             let work = (member.record)().map_err(|reason| refused(reason.into()))?;
-            parts.push(Part::Launch(work, member.info, *selected));
+            parts.push(match member.operation {
+                true => Part::Blit(work, member.info),
+                false => Part::Launch(work, member.info, *selected),
+            });
         }
         self.fits_together(&parts).map_err(|detail| all(&detail))?;
         self.record_together(start, parts, passes).map_err(|refusal| (None, refusal))
@@ -110,6 +116,7 @@ impl<A: Agent> Engine<A> {
         let operations = every && lock(&self.batch).as_ref().is_some_and(Batch::lingers);
         let takes = |part: &&Part<A::Work>| match part {
             Part::Launch(_, _, selected) => every || selected.is_some(),
+            Part::Blit(..) => every,
             Part::Operation(..) => operations,
         };
         parts.iter().filter(takes).count() as u32
@@ -138,16 +145,17 @@ impl<A: Agent> Engine<A> {
         let count = self.room_for(&parts);
         let nothing = || Refusal::new(Decline::MultiPacket, "");
         let launches = parts.iter().filter_map(|part| match part {
-            Part::Launch(_, info, selected) => Some((info, selected)),
+            Part::Launch(_, info, selected) => Some((info, selected.is_some())),
+            Part::Blit(_, info) => Some((info, false)),
             Part::Operation(..) => None,
         });
         // Policies and counters are asked about a dispatch that is selected, where one is.
-        let first = launches.clone().find(|(_, selected)| selected.is_some()).or(launches.clone().next());
+        let first = launches.clone().find(|(_, selected)| *selected).or(launches.clone().next());
         let info = first.map(|(info, _)| info.clone()).ok_or_else(nothing)?;
         let mode = if passes.is_some() { Mode::Replays } else { Mode::Recording };
         let passes = passes.or_else(|| lock(&self.batch).as_ref().map(Batch::passes)).ok_or_else(nothing)?;
         let bytes = parts.iter().map(|part| match part {
-            Part::Launch(work, ..) => self.agent.work_bytes(work),
+            Part::Launch(work, ..) | Part::Blit(work, _) => self.agent.work_bytes(work),
             Part::Operation(_, bytes) => *bytes,
         });
         let bytes = bytes.fold(0, u64::saturating_add);
@@ -165,7 +173,9 @@ impl<A: Agent> Engine<A> {
                         let dispatch = Recorded { id, start, info, thread: thread::system_number() };
                         batch.record_dispatch(Some(work), dispatch);
                     }
-                    Part::Launch(work, info, None) => batch.record_unselected(work, &info.kernel),
+                    Part::Launch(work, info, None) | Part::Blit(work, info) => {
+                        batch.record_unselected(work, &info.kernel)
+                    }
                     Part::Operation(work, bytes) => batch.record_operation(work, bytes),
                 }
             }

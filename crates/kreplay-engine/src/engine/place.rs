@@ -36,9 +36,6 @@ impl<A: Agent> Engine<A> {
                 }
             };
             if takes {
-                if wanted.mode != Mode::InLine {
-                    self.reaches_still(info)?;
-                }
                 return Ok((hold, turn));
             }
             drop((turn, hold));

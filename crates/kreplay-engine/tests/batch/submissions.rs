@@ -3,7 +3,10 @@
 use crate::setup::{batch, setup};
 use crate::support::{add, info, limits, settings};
 use kreplay_engine::memory_agent::Work;
-use kreplay_engine::{BatchLimits, ClosingReason, Decline, DispatchInfo, Member, Outcome, Range, Settings, Traits};
+use kreplay_engine::{
+    Arguments, BatchLimits, ClosingReason, Decline, DispatchInfo, Member, Outcome, Range, Region, RegionKind, Settings,
+    Traits, Writers,
+};
 use std::time::{Duration, Instant};
 
 fn member<'a>(key: u64, work: Work, traits: Traits) -> Member<'a, Work> {
@@ -80,7 +83,12 @@ fn a_submission_that_cannot_be_recorded_runs_outside_of_windows_and_says_why() {
 fn a_memory_operation_among_them_is_recorded_and_never_counted() {
     let setup = setup(batch(2), None);
     let before = setup.word();
-    let operation = Member { operation: true, ..member(1, add(setup.region, 4), Traits::default()) };
+    // As a copy by a kernel from memory that launches decline for: its source is kept by who recorded it.
+    let elsewhere = Range::new(1 << 40, 4096);
+    let imported = Region { range: elsewhere, kind: RegionKind::Imported, writers: Writers::Others };
+    setup.engine.region_born(imported);
+    let mut operation = Member { operation: true, ..member(1, add(setup.region, 4), Traits::default()) };
+    operation.info.arguments = Arguments::Known(elsewhere.base.to_le_bytes().to_vec().into());
     let guard = setup.engine.submission(vec![member(1, add(setup.region, 1), Traits::default()), operation]);
     [1, 4].into_iter().for_each(|value| setup.agent.program_launch(0, &add(setup.region, value)));
     drop(guard);
