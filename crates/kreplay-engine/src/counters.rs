@@ -286,7 +286,8 @@ pub trait Counters: Send + Sync + 'static {
     /// The window ended without readings.
     fn abandon(&self);
 
-    /// The clock of the compute units now, in MHz; `None` where the vendor does not tell. Asked when a window is over.
+    /// The clock of the compute units now, in MHz; `None` where the vendor does not tell. Asked when a window is
+    /// over in which a pass was counted.
     fn clock_mhz(&self) -> Option<u32> {
         None
     }

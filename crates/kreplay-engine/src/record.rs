@@ -206,7 +206,7 @@ pub struct WindowRecord {
     pub phases: Phases,
     /// Bytes.
     pub bytes: Bytes,
-    /// The clock of the compute units as it ended, in MHz, where something was to be counted and the vendor tells.
+    /// The clock of the compute units as it ended, in MHz, where counters of the hardware were read and the vendor tells.
     pub clock_mhz: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use job::{dispatch, job};
 use kreplay_protocol::*;
 use kreplay_report::{By, Format, Options, write_report, write_summary};
-use kreplay_store::{Existing, Reader, RunInfo, Writer};
+use kreplay_store::{Existing, ProcessId, Reader, RunInfo, Writer};
 
 fn report(write: fn(&Path), by: By, width: u16) -> String {
     let directory = tempfile::tempdir().unwrap();
@@ -19,13 +19,13 @@ fn report(write: fn(&Path), by: By, width: u16) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Two dispatches of one kernel, with long names, one pass, the same values.
-fn uniform(path: &Path) {
+/// A file of one process, and its number.
+fn one_process(path: &Path, settings: Settings) -> (Writer, ProcessId) {
     let run = RunInfo {
         command: vec!["./app".into()],
         directory: "/home/user".into(),
         host: "machine".into(),
-        settings: Settings::default(),
+        settings,
         start_unix_ns: 1_700_000_000_000_000_000,
     };
     let mut writer = Writer::create(path, Existing::Refuse, &run).unwrap();
@@ -38,6 +38,12 @@ fn uniform(path: &Path) {
         library_version: "0.1.0".into(),
     };
     let process = writer.add_process(&hello).unwrap();
+    (writer, process)
+}
+
+/// Two dispatches of one kernel, with long names, one pass, the same values.
+fn uniform(path: &Path) {
+    let (mut writer, process) = one_process(path, Settings::default());
     let counter = |number, name: &str, unit: &str| {
         FromLibrary::Counter(Counter { number, name: name.into(), unit: unit.into(), block: String::new() })
     };
@@ -123,23 +129,8 @@ fn a_narrow_terminal_is_not_overrun() {
 /// A job of fifteen kernels with one dispatch each: the last ones in windows of their own, the others in batch windows that took
 /// `batch` nanoseconds.
 fn many_kernels(path: &Path, batch: u64, own: u64) {
-    let run = RunInfo {
-        command: vec!["./app".into()],
-        directory: "/home/user".into(),
-        host: "machine".into(),
-        settings: Settings { window: WindowChoice::Batch, ..Settings::default() },
-        start_unix_ns: 1_700_000_000_000_000_000,
-    };
-    let mut writer = Writer::create(path, Existing::Refuse, &run).unwrap();
-    let hello = Hello {
-        pid: 100,
-        parent: 1,
-        exe: "/home/user/app".into(),
-        argv: run.command.clone(),
-        start_unix_ns: 1_700_000_000_000_000_000,
-        library_version: "0.1.0".into(),
-    };
-    let process = writer.add_process(&hello).unwrap();
+    let settings = Settings { window: WindowChoice::Batch, ..Settings::default() };
+    let (mut writer, process) = one_process(path, settings);
     let mut messages = vec![FromLibrary::Window(Window {
         number: 100,
         agent: 1,

@@ -203,6 +203,7 @@ impl<A: Agent> Core<A> {
         operations: u32,
         closing: ClosingReason,
     ) -> WindowRecord {
+        let counters = self.engine.counters.as_ref();
         WindowRecord {
             id: self.window,
             agent: self.engine.description.id,
@@ -213,7 +214,7 @@ impl<A: Agent> Core<A> {
             call: crate::call::closing(closing),
             phases: self.phases,
             bytes: self.bytes,
-            clock_mhz: self.engine.counters.as_ref().and_then(|counters| counters.clock_mhz()),
+            clock_mhz: counters.filter(|_| self.counting.has_read()).and_then(|counters| counters.clock_mhz()),
         }
     }
 }

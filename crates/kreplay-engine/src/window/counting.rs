@@ -1,7 +1,7 @@
 //! The counters in a window: a failure of theirs costs values, never the program.
 
 use crate::engine::Readings;
-use crate::{Counters, CountersError, Plan, PlannedPass};
+use crate::{Counters, CountersError, Plan, PlannedPass, Way};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ pub(crate) struct Counting {
     /// The pass being counted has lost values.
     spoiled: bool,
     counted: u32,
+    /// A pass was begun that reads the hardware's counters.
+    read: bool,
     /// Beginning and ending each counted pass, in order.
     switches: Vec<Duration>,
     notes: Vec<String>,
@@ -33,6 +35,7 @@ impl Counting {
             running: false,
             spoiled: false,
             counted: 0,
+            read: false,
             switches: Vec::new(),
             notes: Vec::new(),
         })
@@ -53,6 +56,7 @@ impl Counting {
         match counters.begin(planned) {
             Ok(()) => {
                 (self.running, self.spoiled) = (true, false);
+                self.read |= planned.way != Way::Timing;
                 self.switches.push(start.elapsed());
             }
             Err(error) => self.notes.push(format!("pass {number} ran uncounted: {error}")),
@@ -120,6 +124,11 @@ impl Counting {
         if let Some(counters) = self.counters.take() {
             counters.abandon();
         }
+    }
+
+    /// Whether a pass was begun that reads the hardware's counters, and not times alone.
+    pub(crate) fn has_read(&self) -> bool {
+        self.read
     }
 
     /// How long beginning and ending took, for each counted pass.

@@ -2,13 +2,31 @@
 
 use crate::setup::{batch, setup};
 use crate::support::{Scripted, Setup, limits};
-use kreplay_engine::memory_agent::{Call, Fault};
+use kreplay_engine::memory_agent::{Call, Fault, MemoryAgent};
 use kreplay_engine::{
-    BatchLimits, ClosingReason, CounterInfo, Counters, CountersError, Decline, Deliver, Operation, Outcome, Plan,
-    PlanError, PlannedPass, Request, Settings,
+    BatchLimits, ClosingReason, CounterInfo, Counters, CountersError, Decline, Deliver, Engine, Operation, Outcome,
+    Plan, PlanError, PlannedPass, Request, RunGuard, Settings,
 };
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
+
+/// What a thread does while a call of another one reads memory; `reads` is that call, until it lets go.
+fn while_another_reads(
+    engine: &Arc<Engine<MemoryAgent>>,
+    meanwhile: impl FnOnce(),
+    reads: impl FnOnce(RunGuard<MemoryAgent>) + Send,
+) {
+    std::thread::scope(|scope| {
+        let (holds, held) = mpsc::channel();
+        scope.spawn(move || {
+            let guard = engine.memory_operation(Operation::Reads);
+            holds.send(()).unwrap();
+            reads(guard);
+        });
+        held.recv().unwrap();
+        meanwhile();
+    });
+}
 
 /// Counters that take their time to abandon a window, and look whether another is opened meanwhile.
 struct Slow {
@@ -103,20 +121,15 @@ fn a_launch_whose_window_is_full_does_not_wait_for_ever_for_the_agent() {
     let setup = setup(Settings { drain_deadline: Duration::from_millis(400), batch: limits, ..batch(3) }, None);
     let before = setup.word();
     setup.launch(1);
-    std::thread::scope(|scope| {
-        let (holds, held) = mpsc::channel();
-        let (ends, end) = mpsc::channel::<()>();
-        let engine = &setup.engine;
-        scope.spawn(move || {
-            let guard = engine.memory_operation(Operation::Reads);
-            holds.send(()).unwrap();
-            // It ends once the launch was made, as a copy behind a kernel that waits for that launch.
-            let _ = end.recv();
-            drop(guard);
-        });
-        held.recv().unwrap();
+    // It ends once the launch was made, as a copy behind a kernel that waits for that launch.
+    let (ends, end) = mpsc::channel::<()>();
+    let meanwhile = || {
         setup.launch(3);
         drop(ends);
+    };
+    while_another_reads(&setup.engine, meanwhile, move |guard| {
+        let _ = end.recv();
+        drop(guard);
     });
     setup.engine.finish(Instant::now() + Duration::from_secs(20));
     assert_eq!(setup.word(), before + 2);
@@ -134,21 +147,17 @@ fn a_window_that_cannot_be_closed_at_the_end_is_told_of() {
     let before = setup.word();
     setup.launch(1);
     let submitted = setup.agent.submissions();
-    std::thread::scope(|scope| {
-        let (holds, held) = mpsc::channel();
-        let (ends, end) = mpsc::channel::<()>();
-        let engine = &setup.engine;
-        scope.spawn(move || {
-            let guard = engine.memory_operation(Operation::Reads);
-            holds.send(()).unwrap();
-            let _ = end.recv();
-            drop(guard);
-            // It is over: what comes is neither recorded nor kept waiting.
-            drop(engine.memory_operation(Operation::Other));
-        });
-        held.recv().unwrap();
-        setup.engine.finish(Instant::now());
+    let engine = &setup.engine;
+    let (ends, end) = mpsc::channel::<()>();
+    let meanwhile = || {
+        engine.finish(Instant::now());
         drop(ends);
+    };
+    while_another_reads(engine, meanwhile, move |guard| {
+        let _ = end.recv();
+        drop(guard);
+        // It is over: what comes is neither recorded nor kept waiting.
+        drop(engine.memory_operation(Operation::Other));
     });
     assert_eq!(setup.word(), before + 1);
     assert_eq!(setup.agent.submissions(), submitted, "nothing was replayed");
@@ -162,18 +171,11 @@ fn the_end_waits_for_its_deadline_before_it_leaves_a_window() {
     let setup = setup(Settings { drain_deadline: Duration::ZERO, ..batch(3) }, None);
     let before = setup.word();
     setup.launch(1);
-    std::thread::scope(|scope| {
-        let (holds, held) = mpsc::channel();
-        let engine = &setup.engine;
-        scope.spawn(move || {
-            let guard = engine.memory_operation(Operation::Reads);
-            holds.send(()).unwrap();
-            // Longer than a drain may take.
-            std::thread::sleep(Duration::from_millis(30));
-            drop(guard);
-        });
-        held.recv().unwrap();
-        setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    let meanwhile = || setup.engine.finish(Instant::now() + Duration::from_secs(20));
+    while_another_reads(&setup.engine, meanwhile, |guard| {
+        // Longer than a drain may take.
+        std::thread::sleep(Duration::from_millis(30));
+        drop(guard);
     });
     assert_eq!(setup.word(), before + 1);
     assert_eq!(setup.closings(), [(1, 0, ClosingReason::Exit)]);

@@ -29,6 +29,13 @@ fn every_pass_is_counted_in_order_and_readings_follow_the_record() {
 }
 
 #[test]
+fn windows_that_only_take_times_do_not_ask_for_the_clock() {
+    let bench = bench(&["time", "time"], Arc::new(ByPlan), Scripted::new());
+    assert_eq!(bench.launch(), 1);
+    assert_eq!(bench.log.windows().iter().map(|window| window.clock_mhz).collect::<Vec<_>>(), [None]);
+}
+
+#[test]
 fn readings_may_come_later_from_another_thread() {
     let bench = bench(&["a", "b"], Arc::new(ByPlan), Scripted::late());
     bench.launch();

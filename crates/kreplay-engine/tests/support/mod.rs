@@ -172,7 +172,7 @@ impl Counters for Scripted {
         let pass = |(index, name): (usize, &String)| PlannedPass {
             index: index as u32,
             counters: vec![PlannedCounter { name: name.as_str().into(), block: "SQ".into(), unit: "".into() }],
-            way: Way::Ranges,
+            way: if name == "time" { Way::Timing } else { Way::Ranges },
             price: Duration::ZERO,
         };
         Ok(Plan { passes: request.names.iter().enumerate().map(pass).collect() })

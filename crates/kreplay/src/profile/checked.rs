@@ -5,9 +5,9 @@
 //! What was refused is checked again, so that it is told again.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Requests that are remembered; when there are twice as many the older half is forgotten.
@@ -41,22 +41,21 @@ impl Checked {
     pub(super) fn note(&self) {
         let noted = || -> std::io::Result<()> {
             self.notes.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut notes = OpenOptions::new().read(true).append(true).create(true).open(&self.notes)?;
+            let mut notes = OpenOptions::new().append(true).create(true).open(&self.notes)?;
             // In one piece: other runs write here too.
             notes.write_all(format!("{}\n", self.line).as_bytes())?;
-            forget(&self.notes, notes)
+            forget(&self.notes)
         };
         let _ = noted();
     }
 }
 
 /// Leaves the newest lines where there are too many.
-fn forget(path: &Path, mut notes: File) -> std::io::Result<()> {
-    let mut text = String::new();
-    fs::File::open(path)?.read_to_string(&mut text)?;
+fn forget(path: &Path) -> std::io::Result<()> {
+    let text = fs::read_to_string(path)?;
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() < 2 * KEPT {
-        return notes.flush();
+        return Ok(());
     }
     let kept = format!("{}\n", lines[lines.len() - KEPT..].join("\n"));
     let beside = path.with_extension(format!("{}.part", std::process::id()));

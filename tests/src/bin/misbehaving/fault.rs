@@ -43,19 +43,9 @@ impl Fault {
         Self::DropSignal,
     ];
 
-    /// Those that are drawn from in windows of several. A dropped signal ends in a deadline, and then the kernel is not
-    /// replayed any more.
-    pub(crate) const OF_WINDOWS: [Self; 9] = [
-        Self::None,
-        Self::Missed,
-        Self::Escaped,
-        Self::ForeignInside,
-        Self::ForeignBetween,
-        Self::NoMemory,
-        Self::Moved,
-        Self::CorruptCopy,
-        Self::QueueError,
-    ];
+    /// Those that are drawn from in windows of several: all but the last. A dropped signal ends in a deadline there, and then the
+    /// kernel is not replayed any more.
+    pub(crate) const OF_WINDOWS: &[Self] = Self::OF_LAUNCHES.split_at(Self::OF_LAUNCHES.len() - 1).0;
 
     pub(crate) fn named(name: &str) -> Result<Self, Box<dyn Error>> {
         let found = Self::OF_LAUNCHES.into_iter().find(|fault| format!("{fault:?}") == name);
