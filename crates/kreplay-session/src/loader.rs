@@ -4,12 +4,15 @@
 use crate::thread;
 use kreplay_engine::{Agent, Engine};
 use std::cell::RefCell;
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the loader may be busy before it counts as held by whoever asks.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// … where it was busy that long already: once it is free the thread that asked has still to answer.
+const AGAIN: Duration = Duration::from_millis(2);
 
 /// The answer that somebody waited for in vain.
 type Outstanding = Mutex<Option<Receiver<()>>>;
@@ -23,7 +26,7 @@ pub fn loader_is_free() -> bool {
         static DESTROYED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
     static OUTSTANDING: Outstanding = Mutex::new(None);
-    answers(&OUTSTANDING, PATIENCE, |tell| {
+    answers(&OUTSTANDING, (PATIENCE, AGAIN), |tell| {
         let asks = move || {
             DESTROYED.with_borrow_mut(|bytes| bytes.push(1));
             // Nobody listens any more when it took too long.
@@ -33,9 +36,13 @@ pub fn loader_is_free() -> bool {
     })
 }
 
-/// Whether what `ask` starts answers in time. It is not started again while another answer is outstanding.
-fn answers(outstanding: &Outstanding, patience: Duration, ask: impl FnOnce(Sender<()>) -> bool) -> bool {
-    let last = |told: &Receiver<()>| told.try_recv() == Err(TryRecvError::Empty);
+/// Whether what `ask` starts answers in time. It is not started again while another answer is outstanding, which is waited for `again`.
+fn answers(
+    outstanding: &Outstanding,
+    (patience, again): (Duration, Duration),
+    ask: impl FnOnce(Sender<()>) -> bool,
+) -> bool {
+    let last = |told: &Receiver<()>| told.recv_timeout(again) == Err(RecvTimeoutError::Timeout);
     if lock(outstanding).as_ref().is_some_and(last) {
         return false;
     }
@@ -75,14 +82,31 @@ mod tests {
     #[test]
     fn who_waited_in_vain_does_not_wait_again_before_the_answer_has_come() {
         let (outstanding, mut held) = (Outstanding::default(), None);
-        let short = Duration::from_millis(1);
-        assert!(!answers(&outstanding, short, |tell| {
+        let (short, long) = (Duration::from_millis(1), Duration::from_secs(600));
+        assert!(!answers(&outstanding, (short, long), |tell| {
             held = Some(tell);
             true
         }));
-        assert!(!answers(&outstanding, Duration::from_secs(600), |_| panic!("one thread waits already")));
+        assert!(!answers(&outstanding, (long, short), |_| panic!("one thread waits already")));
         held.take().expect("it was asked").send(()).expect("the answer is waited for");
-        assert!(answers(&outstanding, Duration::from_secs(600), |tell| tell.send(()).is_ok()));
-        assert!(!answers(&outstanding, short, |_| false), "no thread can be had");
+        assert!(answers(&outstanding, (long, short), |tell| tell.send(()).is_ok()));
+        assert!(!answers(&outstanding, (short, long), |_| false), "no thread can be had");
+    }
+
+    #[test]
+    fn an_answer_that_comes_as_the_loader_is_let_go_is_not_missed() {
+        let (outstanding, mut held) = (Outstanding::default(), None);
+        let (short, long) = (Duration::from_millis(1), Duration::from_secs(600));
+        assert!(!answers(&outstanding, (short, short), |tell| {
+            held = Some(tell);
+            true
+        }));
+        let held = held.take().expect("it was asked");
+        let answers_late = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(5));
+            held.send(())
+        });
+        assert!(answers(&outstanding, (long, long), |tell| tell.send(()).is_ok()));
+        answers_late.join().expect("it ends").expect("the answer was waited for");
     }
 }

@@ -53,14 +53,12 @@ impl Gather {
         self.hand_over();
     }
 
-    fn take(&self, dispatches: Option<Range<u32>>, part: Result<Vec<Reading>, CountersError>) {
+    fn take(&self, part: Delivery) {
         {
             let mut state = self.0.guarded();
             state.missing -= 1;
-            match part {
-                Ok(readings) => state.readings.extend(readings),
-                Err(why) => state.lost.push(LostReadings { dispatches, why }),
-            }
+            state.readings.extend(part.readings);
+            state.lost.extend(part.lost);
         }
         self.hand_over();
     }
@@ -90,19 +88,31 @@ impl Part {
 
     /// The part has come.
     pub(super) fn finish(mut self, part: Result<Vec<Reading>, CountersError>) {
+        let part = match part {
+            Ok(readings) => Delivery { readings, lost: Vec::new() },
+            Err(why) => self.without(why),
+        };
+        self.deliver(part);
+    }
+
+    /// The part has come, and some of it may be lost.
+    pub(super) fn deliver(mut self, part: Delivery) {
         self.finished = true;
-        self.gather.take(self.dispatches.take(), part);
+        self.gather.take(part);
         self.owed.done();
+    }
+
+    /// All of it is lost.
+    fn without(&mut self, why: CountersError) -> Delivery {
+        Delivery { readings: Vec::new(), lost: vec![LostReadings { dispatches: self.dispatches.take(), why }] }
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
         if !self.finished {
-            self.gather.take(
-                self.dispatches.take(),
-                Err(CountersError::Discarded("what was counted was dropped on its way".into())),
-            );
+            let lost = self.without(CountersError::Discarded("what was counted was dropped on its way".into()));
+            self.gather.take(lost);
             self.owed.done();
         }
     }

@@ -4,7 +4,7 @@ use super::segment::Samples;
 use crate::counters::Guarded;
 use crate::counters::gather::Part;
 use crate::counters::planning::sample_group::SampleGroup;
-use kreplay_engine::{CountersError, Reading};
+use kreplay_engine::{CountersError, Delivery};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -26,17 +26,17 @@ pub(super) enum Lost {
 /// What is lost, and the error that says so.
 pub(super) type Loss = (Lost, CountersError);
 
-/// Told of the end of a segment.
+/// Told of the end of a segment, and what is lost of it.
 pub(super) type Ended = Box<dyn FnOnce(Option<(Lost, &CountersError)>) + Send>;
 
 /// Turns the samples of a segment into readings.
-pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Vec<Reading>, Loss> + Send>;
+pub(super) type Work = Box<dyn FnOnce(&Samples) -> Result<Delivery, Loss> + Send>;
 
 /// What a segment ends with.
 pub(super) struct Closing {
     pub(super) work: Work,
     pub(super) part: Part,
-    /// Told why it has no values, if so.
+    /// Told why it lacks values, if so.
     pub(super) ended: Ended,
 }
 
@@ -116,7 +116,14 @@ impl Collected {
                 (closing.work)(&samples)
             }
         };
-        (closing.ended)(result.as_ref().err().map(|(lost, error)| (*lost, error)));
-        closing.part.finish(result.map_err(|(_, error)| error));
+        let lost = match &result {
+            Ok(delivery) => delivery.lost.first().map(|lost| (Lost::Room, &lost.why)),
+            Err((lost, why)) => Some((*lost, why)),
+        };
+        (closing.ended)(lost);
+        match result {
+            Ok(delivery) => closing.part.deliver(delivery),
+            Err((_, why)) => closing.part.finish(Err(why)),
+        }
     }
 }

@@ -67,6 +67,12 @@ pub(super) fn limit(samples: u32, interval: u64) -> u64 {
     (samples * 5 / 8).saturating_sub(STOP / interval.max(1)).max(samples / 8)
 }
 
+/// How many samples may wait while a dispatch runs before they are decoded all the same. The dispatch loses its values by that; those
+/// before it keep theirs.
+pub(super) fn most(samples: u32) -> u64 {
+    u64::from(samples) * 31 / 32
+}
+
 /// Whether an image does not hold the samples of a dispatch that ran for `longest` nanoseconds, even if none waited before it.
 pub(super) fn outgrows(longest: u64, interval: u64, samples: u32) -> bool {
     (longest + STOP) / interval.max(1) >= u64::from(samples) * 7 / 8

@@ -68,9 +68,11 @@ impl Sampling {
             gather: gather.clone(),
         };
         self.start(&mut pass, ground)?;
+        self.unit.leave(ground.now());
         Ok(pass)
     }
 
+    /// Begins a segment. Its quiet beginning counts as within a fence, however long it is.
     fn start<G: Ground>(&self, pass: &mut SampledPass, ground: &mut G) -> Result<(), CountersError> {
         self.unit.begin().map_err(|error| failed(&error))?;
         let gap = pace::gap(pass.interval);
@@ -100,7 +102,6 @@ impl Sampling {
             self.stop(pass)?;
             ground.idle()?;
             self.start(pass, ground)?;
-            self.unit.enter();
         }
         pass.fences.before(ground, |now| self.unit.beat(now))
     }
@@ -118,11 +119,11 @@ impl Sampling {
         let looks = pass.next.is_multiple_of(pace::LOOK);
         let took = pass.fences.after(ground, |now| self.unit.beat(now).filter(|_| !looks))?;
         let now = ground.now();
-        self.unit.leave(now);
         pass.next += 1;
-        if self.unit.crowded(now) {
+        let outgrew = pace::outgrows(took, pass.interval, pass.samples);
+        if outgrew || self.unit.crowded(now) {
             self.stop(pass)?;
-            if pace::outgrows(took, pass.interval, pass.samples) {
+            if outgrew {
                 self.slow_down(pass, took)?;
             }
             self.start(pass, ground)?;
@@ -132,6 +133,7 @@ impl Sampling {
             self.unit.portion().map_err(|error| failed(&error))?;
             ground.pass(settled);
         }
+        self.unit.leave(ground.now());
         Ok(())
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Pending {
     pub(super) interval: u64,
     /// How many samples may wait.
     pub(super) limit: u64,
+    /// … while a dispatch runs: what does not fit the image is lost.
+    pub(super) most: u64,
     /// A dispatch is within its fence.
     pub(super) within: bool,
     /// When the last one's ended, or the segment began.

@@ -7,7 +7,7 @@ use super::pace::apart;
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::evaluate::exact;
 use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
-use kreplay_engine::{CountersError, PlannedCounter, Reading};
+use kreplay_engine::{CountersError, Delivery, LostReadings, PlannedCounter, Reading};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,17 +51,20 @@ pub(super) struct Samples {
 }
 
 impl Segment {
-    /// The readings of its dispatches.
+    /// The readings of its dispatches, but for those whose samples were torn.
     ///
     /// # Errors
     /// [`CountersError::Discarded`] when samples and dispatches do not fit.
-    pub(super) fn readings(&self, samples: &Samples) -> Result<Vec<Reading>, Loss> {
-        self.check_cuts(samples).map_err(|error| (Lost::Room, error))?;
+    pub(super) fn readings(&self, samples: &Samples) -> Result<Delivery, Loss> {
+        let torn = self.torn(samples).map_err(|error| (Lost::Room, error))?;
         let attributed = self.attribute(samples).map_err(|error| (Lost::Misfit, error))?;
         let terms = self.group.terms.len();
         let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
         let mut sums = vec![0.0; terms];
         for (dispatch, own) in (self.first..).zip(attributed) {
+            if torn.iter().any(|torn| torn.contains(&dispatch)) {
+                continue;
+            }
             sums.fill(0.0);
             for sample in samples.values[own.start * terms..own.end * terms].chunks_exact(terms) {
                 for (sum, value) in sums.iter_mut().zip(sample) {
@@ -82,7 +85,8 @@ impl Segment {
                 });
             }
         }
-        Ok(readings)
+        let lost = torn.into_iter().map(|torn| LostReadings { dispatches: Some(torn), why: torn_apart() }).collect();
+        Ok(Delivery { readings, lost })
     }
 
     fn attribute(&self, samples: &Samples) -> Result<Vec<Range<usize>>, CountersError> {
@@ -107,21 +111,25 @@ impl Segment {
         Ok(attributed.into_iter().zip(over).map(|(own, over)| narrow(&intervals, own, over)).collect())
     }
 
-    /// Checks that no decoding began while a dispatch's samples were arriving: a part of them would be lost.
-    fn check_cuts(&self, samples: &Samples) -> Result<(), CountersError> {
-        let apart = apart(self.interval);
-        let tears = |cut: &u64| {
-            let before = self.fences.partition_point(|fence| fence.to.saturating_add(apart) <= *cut);
-            self.fences.get(before).is_some_and(|fence| fence.from < cut.saturating_add(apart))
-        };
+    /// The dispatches whose samples were arriving as a decoding began: a part of them may be lost.
+    fn torn(&self, samples: &Samples) -> Result<Vec<Range<u32>>, CountersError> {
         // By another clock nobody can tell.
-        let unknown = !samples.cuts.is_empty() && self.is_unrelated(samples);
-        if unknown || samples.cuts.iter().any(tears) {
-            return Err(CountersError::Discarded(
-                "samples were decoded as a dispatch ran, and may be incomplete".into(),
-            ));
+        if !samples.cuts.is_empty() && self.is_unrelated(samples) {
+            return Err(torn_apart());
         }
-        Ok(())
+        let apart = apart(self.interval);
+        let mut torn: Vec<Range<u32>> = Vec::new();
+        for cut in &samples.cuts {
+            let before = self.fences.partition_point(|fence| fence.to.saturating_add(apart) <= *cut);
+            let behind = self.fences.partition_point(|fence| fence.from < cut.saturating_add(apart));
+            let own = self.first + before as u32..self.first + behind as u32;
+            match torn.last_mut() {
+                _ if own.is_empty() => {}
+                Some(last) if own.start <= last.end => last.end = last.end.max(own.end),
+                _ => torn.push(own),
+            }
+        }
+        Ok(torn)
     }
 
     fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {
@@ -144,6 +152,10 @@ impl Segment {
     pub(super) fn longest(&self) -> u64 {
         self.fences.iter().map(|span| span.to - span.from).max().unwrap_or(0)
     }
+}
+
+fn torn_apart() -> CountersError {
+    CountersError::Discarded("samples were decoded as a dispatch ran, and may be incomplete".into())
 }
 
 /// What is a dispatch's of the samples that are nobody else's: those with activity, and one behind them that begins before all of

@@ -1,7 +1,7 @@
 //! What the thread does that has a device's sampling hardware to itself; see [`super::unit`].
 
 use super::collect::{Closing, Collected, Lost};
-use super::pace::limit;
+use super::pace::{limit, most};
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::unit::{Command, Programming, Reply};
@@ -73,21 +73,25 @@ impl Thread {
         }
     }
 
-    /// Stops the hardware where nothing runs and much waits, or nothing has run for long.
+    /// Stops the hardware where nothing runs and much waits, or nothing has run for long. Decodes beside a dispatch that takes more
+    /// samples than there is room for.
     fn look(&mut self) {
         let now = self.sampler.now();
-        let bursts = {
+        let (stops, bursts) = {
             let mut running = self.progress.running.guarded();
             let Some(pending) = running.as_mut().filter(|pending| !pending.stopped) else { return };
-            let full = self.progress.waiting(pending, now) >= pending.limit;
+            let waiting = self.progress.waiting(pending, now);
             // Under the lock, so that no dispatch begins meanwhile.
             let may_stop = !pending.within || pending.bursts;
-            pending.stopped = may_stop && (full || pending.rests(now));
-            if !pending.stopped {
+            pending.stopped = may_stop && (waiting >= pending.limit || pending.rests(now));
+            if !pending.stopped && waiting < pending.most {
                 return;
             }
-            pending.bursts
+            (pending.stopped, pending.bursts)
         };
+        if !stops {
+            return self.portion(None);
+        }
         if let Err(error) = self.sampler.stop() {
             if let Some(running) = &self.running {
                 running.collected.fail(Lost::Misfit, super::failed(&error));
@@ -121,7 +125,7 @@ impl Thread {
         match command {
             Command::Program(programming, reply) => drop(reply.send(self.program(&programming))),
             Command::Start(reply) => drop(reply.send(self.start())),
-            Command::Portion(reply) => self.portion(&reply),
+            Command::Portion(reply) => self.portion(Some(&reply)),
             Command::Stop(closing, reply) => self.stop(closing, &reply),
             Command::Release(reply) => {
                 self.running = None;
@@ -178,7 +182,9 @@ impl Thread {
             left: 0,
             interval: programming.interval,
             limit: limit(programming.samples, programming.interval),
-            within: false,
+            most: most(programming.samples),
+            // Until its quiet beginning is over.
+            within: true,
             stopped: false,
             bursts: programming.bursts,
         };
@@ -216,8 +222,8 @@ impl Thread {
         running.collected.close(running.images, closing.map(|closing| *closing));
     }
 
-    /// Decodes what waits while the device goes on.
-    fn portion(&mut self, reply: &Reply) {
+    /// Decodes what waits while the device goes on. Whoever waits for that to begin is answered.
+    fn portion(&mut self, beginning: Option<&Reply>) {
         let before = self.progress.decoded.load(Ordering::Relaxed);
         if let Some(pending) = *self.progress.running.guarded() {
             // What comes from now on waits for the next decoding.
@@ -225,7 +231,7 @@ impl Thread {
             self.progress.decoded.store(before + waiting, Ordering::Relaxed);
         }
         self.progress.decoding.store(true, Ordering::Relaxed);
-        let count = self.decode(Some(reply));
+        let count = self.decode(beginning);
         self.progress.decoded.store(before + count, Ordering::Relaxed);
         self.progress.decoding.store(false, Ordering::Relaxed);
     }

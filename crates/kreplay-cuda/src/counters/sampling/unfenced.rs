@@ -15,7 +15,7 @@ use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::evaluate::exact;
 use crate::tables::{Cupti, Event};
 use kreplay_engine::sampling::Fence;
-use kreplay_engine::{AgentError, CountersError, PlannedCounter, Reading, Value};
+use kreplay_engine::{AgentError, CountersError, Delivery, PlannedCounter, Reading, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ impl UnfencedPass {
     }
 
     fn work(self, spans: Vec<Fence>) -> Work {
-        Box::new(move |samples| Ok(self.readings(samples, &spans)))
+        Box::new(move |samples| Ok(Delivery { readings: self.readings(samples, &spans), lost: Vec::new() }))
     }
 
     fn readings(&self, samples: &Samples, spans: &[Fence]) -> Vec<Reading> {

@@ -125,7 +125,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Starts sampling, once everything that was sampled before is decoded.
+    /// Starts sampling, once everything that was sampled before is decoded. A fence is open until [`Unit::leave`]: the hardware is not
+    /// stopped before anything has run.
     ///
     /// # Errors
     /// The sampler's.

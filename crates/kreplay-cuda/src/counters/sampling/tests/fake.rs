@@ -66,6 +66,10 @@ pub(super) struct World {
     pub(super) torn: u64,
     /// What the second term counts in a microsecond while nothing runs: the host gets something ready.
     pub(super) noise: u64,
+    /// The thread sees time pass while something runs.
+    pub(super) gradual: bool,
+    /// How often it looked at the clock.
+    pub(super) looks: u64,
 }
 
 impl World {
@@ -105,7 +109,17 @@ impl Fake {
             looked: 0,
             torn: 0,
             noise: 0,
+            gradual: false,
+            looks: 0,
         })))
+    }
+
+    /// Waits until the thread has looked at the clock.
+    fn be_seen(&self) {
+        let looked = self.0.guarded().looks;
+        while self.0.guarded().looks == looked {
+            std::thread::yield_now();
+        }
     }
 
     /// Something is submitted: it begins 5 µs later and runs this long.
@@ -122,6 +136,16 @@ impl Fake {
 impl Ground for Fake {
     type Error = CountersError;
     fn idle(&mut self) -> Result<(), CountersError> {
+        loop {
+            let mut world = self.0.guarded();
+            if !world.gradual || world.now >= world.busy {
+                break;
+            }
+            // Fewer samples than may still come when an image is full.
+            world.now += world.interval * 4;
+            drop(world);
+            self.be_seen();
+        }
         let mut world = self.0.guarded();
         world.now = world.now.max(world.busy) + 3_000;
         Ok(())
@@ -143,6 +167,11 @@ impl Ground for Fake {
         if world.fault == Fault::Stray {
             let from = world.now - time.as_nanos() as u64 / 2;
             world.activities.push(Activity { from, to: from + 500, count: 1 });
+        }
+        let gradual = world.gradual;
+        drop(world);
+        if gradual {
+            self.be_seen();
         }
     }
 }
@@ -178,6 +207,7 @@ impl Sampler for Fake {
     fn now(&mut self) -> u64 {
         let mut world = self.0.guarded();
         world.looked = world.now;
+        world.looks += 1;
         world.now
     }
     fn release(&mut self) {}

@@ -12,6 +12,8 @@ use crate::counters::planning::host::ConfigImage;
 use fake::{Fake, FakeValues, Fault};
 use kreplay_engine::sampling::Fence;
 use kreplay_engine::{Delivery, LostReadings, PlannedCounter, Reading, Value};
+use std::ops::Range;
+use std::slice::from_ref;
 use std::sync::mpsc::channel;
 
 const COUNTER: &str = "sm__inst_executed.sum";
@@ -167,8 +169,8 @@ fn what_arrives_late_is_a_dispatchs_until_it_must_have_arrived() {
         let times = (0..5).map(|at| (at * interval, (at + 1) * interval)).collect();
         let samples =
             Samples { times, values: vec![0.0, 7.0, 9.0, 100.0, 0.0, 30.0, 0.0, 50.0, 0.0, 0.0], cuts: Vec::new() };
-        let readings = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
-        assert_eq!(counts(&readings), [Value::Count(expected)], "over at {over} ns");
+        let found = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
+        assert_eq!(counts(&found.readings), [Value::Count(expected)], "over at {over} ns");
     }
 }
 
@@ -253,7 +255,7 @@ fn bursts_begin_again_by_themselves() {
     let (sender, receiver) = channel();
     let work = move |samples: &segment::Samples| {
         sender.send(samples.times.clone()).expect("the test waits");
-        Ok(Vec::new())
+        Ok(Delivery::default())
     };
     let part = Gather::default().part(&sampling.owed);
     let ended = Box::new(|failed: Option<(Lost, &CountersError)>| assert!(failed.is_none(), "{failed:?}"));
@@ -334,6 +336,71 @@ fn of_long_kernels_only_the_first_is_lost() {
         assert_eq!(counts(&next), expected(&kernels));
         assert_eq!(fake.0.guarded().programmed.len(), 2);
     }
+}
+
+#[test]
+fn a_kernel_that_outlasts_an_image_takes_none_of_those_before_it_along() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    let sampling = sampling(&fake);
+    let mut kernels: Vec<(u64, u64)> = (0..60).map(|at| (2_000 + at * 100, 9 + at)).collect();
+    kernels.extend([(90_000_000, 1_000_000_007), (3_000, 5), (90_000_000, 1_000_000_009), (3_000, 6)]);
+    let found = unhurried(&sampling, &fake, (1, &group), &kernels, &|index| {
+        fake.0.guarded().gradual = index >= 60;
+    });
+    let found = found.expect("it is sampled");
+    assert_eq!(
+        found.lost.iter().map(|lost| lost.dispatches.clone()).collect::<Vec<_>>(),
+        [Some(60..61)],
+        "{:?}",
+        found.lost
+    );
+    kernels.remove(60);
+    assert_eq!(counts(&found.readings), expected(&kernels));
+    let programmed = fake.0.guarded().programmed.clone();
+    assert!(programmed.len() == 2 && programmed[1] > programmed[0], "{programmed:?}");
+}
+
+#[test]
+fn a_quiet_beginning_that_is_longer_than_a_rest_is_none() {
+    let (fake, group) = (Fake::new(Fault::None), group());
+    fake.0.guarded().gradual = true;
+    let sampling = sampling(&fake);
+    sampling.expect(900_000_000);
+    let kernels = [(3_000, 5), (900_000_000, 1_000_000_007), (4_000, 6), (3_000, 7)];
+    let readings = pass(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("nothing is lost");
+    assert_eq!(counts(&readings), expected(&kernels));
+    let world = fake.0.guarded();
+    assert!(world.starts == 1 && world.interval > 4_000_000, "{} starts, {} ns", world.starts, world.interval);
+}
+
+#[test]
+fn of_two_dispatches_beside_a_decoding_both_are_lost_and_no_other() {
+    let group = group();
+    let fence = |at: u64| Fence { from: at * 100_000, to: at * 100_000 + 40_000 };
+    let interval = 20_000;
+    let segment = Segment {
+        group: Arc::clone(&group.0),
+        counters: Arc::clone(&group.1),
+        pass: 0,
+        first: 7,
+        fences: (1..6).map(fence).collect(),
+        others: Vec::new(),
+        interval,
+        tolerance: 100,
+    };
+    let times: Vec<(u64, u64)> = (0..35).map(|at| (at * interval, (at + 1) * interval)).collect();
+    // Two samples of each dispatch's hold something.
+    let held = |at: u32| if (5..30).contains(&at) && at % 5 < 2 { [1.0, f64::from(at)] } else { [0.0; 2] };
+    let values: Vec<f64> = (0..35).flat_map(held).collect();
+    // Within the second; and between the fourth and the fifth, near both.
+    let check = |cuts: &[u64], lost: &[Range<u32>], left: &[u64]| {
+        let samples = Samples { times: times.clone(), values: values.clone(), cuts: cuts.to_vec() };
+        let found = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
+        assert_eq!(found.lost.into_iter().filter_map(|lost| lost.dispatches).collect::<Vec<_>>(), lost);
+        assert_eq!(counts(&found.readings), left.iter().copied().map(Value::Count).collect::<Vec<_>>());
+    };
+    check(&[220_000], from_ref(&(8..9)), &[11, 31, 41, 51]);
+    check(&[220_000, 470_000], &[8..9, 10..12], &[11, 31]);
 }
 
 #[test]
