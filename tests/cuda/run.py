@@ -8,7 +8,8 @@ parts all of them run. Estimates are for an H200; every run has a time limit of 
 
     build       45 s   compiles the programs (done by itself where they are missing)
     uncounted   60 s   every program at 1, 2, 5 and 9 passes, kernel and batch windows, nothing counted
-    counted    260 s   every program with counters, kernel and batch windows; warps against each launch's geometry
+    counted    290 s   every program with counters, kernel and batch windows; warps against each launch's geometry
+    sampled     50 s   programs of several streams, threads and contexts by sampling, kernels of nothing to a second, the sets
     filters     20 s   --kernel, --exclude, --skip and --count, in both kinds of windows
     restore     15 s   the restore left out: in-place programs must come out wrong
     frees       20 s   memory freed to pools within batch windows: what ends windows, and how long they are
@@ -34,8 +35,8 @@ import harness
 import native
 import shared
 
-PARTS = {"build": None, "uncounted": native.uncounted, "counted": native.counted, "filters": native.filters, "restore": native.restore,
-         "frees": native.frees, "flush": native.flush, "faults": failures.faults, "graphs": frameworks.graphs,
+PARTS = {"build": None, "uncounted": native.uncounted, "counted": native.counted, "sampled": native.sampled, "filters": native.filters,
+         "restore": native.restore, "frees": native.frees, "flush": native.flush, "faults": failures.faults, "graphs": frameworks.graphs,
          "inference": frameworks.graph_inference, "python": frameworks.python_programs, "permission": failures.permission,
          "together": shared.together, "company": shared.company, "devices": shared.devices}
 
