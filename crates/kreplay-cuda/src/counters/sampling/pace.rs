@@ -38,7 +38,9 @@ const STOP: u64 = 1_700_000;
 /// Samples of a dispatch that tell something.
 const WORTH: u64 = 4;
 /// Samples that are decoded early to learn when samples end, which makes gaps shorter from then on.
-pub(super) const LEARNT: u64 = 24;
+const LEARNT: u64 = 24;
+/// The longest interval that this is done for, in nanoseconds: what was learnt is old soon, and a decoding takes some intervals.
+const LEARNING: u64 = 1_000_000;
 /// Every so many dispatches the gap holds an idle sample all the same.
 pub(super) const LOOK: u32 = 32;
 /// The interval of bursts, in nanoseconds.
@@ -87,6 +89,11 @@ pub(super) fn gap(interval: u64) -> Duration {
 /// Whether so many samples wait that a portion of them is worth an image.
 pub(super) fn portion(waiting: u64, samples: u32) -> bool {
     waiting >= tried(samples)
+}
+
+/// Whether so many samples tell when others end.
+pub(super) fn teaches(waiting: u64, interval: u64) -> bool {
+    waiting >= LEARNT && interval <= LEARNING
 }
 
 /// Samples of a trial that tells what decoding takes: as many as a portion has, since a part of it does not depend on them.

@@ -181,8 +181,8 @@ impl Unit {
         let running = self.progress.running.guarded();
         let (Some(pending), Some(programming)) = (&*running, &*self.programmed.guarded()) else { return false };
         let waiting = self.progress.waiting(pending, now);
-        let due = portion(waiting, programming.samples)
-            || (waiting >= pace::LEARNT && self.progress.beat_of(pending, now).is_none());
+        let unknown = || self.progress.beat_of(pending, now).is_none();
+        let due = portion(waiting, programming.samples) || (pace::teaches(waiting, pending.interval) && unknown());
         let could = !pending.stopped && !self.progress.decoding.load(Ordering::Relaxed);
         due && could && self.workers.is_ready()
     }

@@ -176,12 +176,13 @@ fn what_arrives_late_is_a_dispatchs_until_it_must_have_arrived() {
 
 #[test]
 fn portions_are_decoded_beside_the_device() {
-    let (fake, group) = (Fake::new(Fault::None), group());
-    let sampling = sampling(&fake);
-    let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 40_000, 99 + at)).collect();
-    let readings =
-        hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).and_then(Delivery::whole).expect("nothing is lost");
-    assert_eq!(counts(&readings), expected(&kernels));
+    for fault in [Fault::None, Fault::Ticks] {
+        let (fake, group) = (Fake::new(fault), group());
+        let sampling = sampling(&fake);
+        let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 40_000, 99 + at)).collect();
+        let readings = hurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).and_then(Delivery::whole);
+        assert_eq!(counts(&readings.expect("nothing is lost")), expected(&kernels));
+    }
 }
 
 #[test]
