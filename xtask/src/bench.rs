@@ -9,7 +9,10 @@
 //! ```
 //!
 //! or one metric of it, `generated: bench training_step seconds`, and of that the cases that begin with something:
-//! `generated: bench kernel_pass ms_per_kernel kernel window, 1024 MiB`. What is the same in all rows stands once above the table.
+//! `generated: bench kernel_pass ms_per_kernel kernel window, 1024 MiB`; `*equal` are all metrics that end so. What is the same in all
+//! rows stands once above the table. `generated: bench pivot kinds *equal` has a column for each subject, with medians.
+
+mod table;
 
 use std::path::PathBuf;
 
@@ -59,23 +62,29 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     for page in PAGES {
         let path = shell::root().join(page);
         let mut text = std::fs::read_to_string(&path).with_context(|| format!("{page} could not be read"))?;
-        for name in shown(&text) {
-            let rows: Vec<&Measurement> = results.iter().filter(|row| is_of(row, &name)).collect();
+        for shown in shown(&text) {
+            let (pivot, name) = shown.strip_prefix("pivot ").map_or((false, &shown[..]), |name| (true, name));
+            let rows: Vec<&Measurement> = results.iter().filter(|row| is_of(row, name)).collect();
             if rows.is_empty() {
                 bail!("{page} shows the bench {name}, which has no result under bench/results");
             }
-            text = replace(&text, &format!("bench {name}"), &table(&rows))?;
+            let table = if pivot { table::by_subject(&rows) } else { table::whole(&rows) };
+            text = replace(&text, &format!("bench {shown}"), &table)?;
         }
         mode.apply("bench", &path, text.as_bytes())?;
     }
     Ok(())
 }
 
-/// Whether a measurement is among those of this name: a bench, and perhaps a metric, and how cases begin.
+/// Whether a measurement is among those of this name: a bench, and perhaps a metric, or `*` and how metrics end, and how cases begin.
 fn is_of(row: &Measurement, name: &str) -> bool {
     let mut words = name.splitn(3, ' ');
+    let of_metric = |metric: &str| match metric.strip_prefix('*') {
+        Some(end) => row.metric.ends_with(end),
+        None => row.metric == metric,
+    };
     words.next() == Some(row.bench.as_str())
-        && words.next().is_none_or(|metric| metric == row.metric)
+        && words.next().is_none_or(of_metric)
         && words.next().is_none_or(|case| row.case.starts_with(case))
 }
 
@@ -116,104 +125,22 @@ fn check(result: &Measurement) -> Result<()> {
     Ok(())
 }
 
-/// A column's name, its alignment, and what stands there.
-type Column = (&'static str, &'static str, fn(&Measurement) -> String);
-
-fn table(rows: &[&Measurement]) -> String {
-    let columns: [Column; 7] = [
-        ("subject", "---", |row| row.subject.clone()),
-        ("case", "---", |row| row.case.clone()),
-        ("metric", "---", |row| row.metric.clone()),
-        ("median", "---:", |row| format!("{} {}", figure(row.median), row.unit)),
-        ("min … max", "---:", |row| format!("{} … {}", figure(row.min), figure(row.max))),
-        ("n", "---:", |row| row.n.to_string()),
-        ("measured", "---", |row| {
-            let commit = row.commit.get(..12).unwrap_or(&row.commit);
-            format!("{}, {}, {}, at {commit}", row.machine, row.driver, row.date)
-        }),
-    ];
-    let same = |text: fn(&Measurement) -> String| rows.iter().all(|row| text(row) == text(rows[0]));
-    let (said, shown): (Vec<_>, Vec<_>) = columns
-        .into_iter()
-        .partition(|(name, _, text)| matches!(*name, "case" | "metric" | "measured") && rows.len() > 1 && same(*text));
-    let mut table = String::new();
-    if !said.is_empty() {
-        let said: Vec<String> = said.iter().map(|(name, _, text)| format!("{name}: {}", text(rows[0]))).collect();
-        table.push_str(&format!("*{}.*\n\n", said.join("; ")));
-    }
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    table.push_str(&line(&shown.iter().map(|(name, ..)| (*name).to_owned()).collect::<Vec<_>>()));
-    table.push_str(&format!("|{}|\n", shown.iter().map(|(_, rule, _)| *rule).collect::<Vec<_>>().join("|")));
-    for row in rows {
-        table.push_str(&line(&shown.iter().map(|(.., text)| text(row)).collect::<Vec<_>>()));
-    }
-    table
-}
-
-/// Three significant digits, more where the number is whole and larger.
-fn figure(value: f64) -> String {
-    let digits = match value.abs() {
-        size if size >= 100.0 || size == 0.0 => 0,
-        size if size >= 10.0 => 1,
-        size if size >= 1.0 => 2,
-        size => 2 - size.log10().floor() as i32,
-    };
-    format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn figures_keep_three_digits() {
-        let shown = [1234.4, 93.77, 1.2345, 0.012_345, 0.0].map(figure);
-        assert_eq!(shown, ["1234", "93.8", "1.23", "0.0123", "0"]);
-    }
-
-    fn row(bench: &str, case: &str, metric: &str, commit: &str) -> Measurement {
-        let of = |text: &str| text.to_owned();
-        let (machine, driver, date) = (of("a GPU"), of("580"), of("2026-01-01"));
-        let (bench, subject, case, metric) = (of(bench), of("kreplay"), of(case), of(metric));
-        Measurement {
-            bench,
-            subject,
-            case,
-            metric,
-            unit: of("ms"),
-            median: 2.0,
-            min: 1.0,
-            max: 3.0,
-            n: 3,
-            commit: of(commit),
-            machine,
-            driver,
-            date,
-        }
-    }
+    use super::table::tests::row;
 
     #[test]
     fn a_name_says_bench_metric_and_how_cases_begin() {
         let row = row("pass", "kernel window, 64 MiB", "ms_per_kernel", "0");
-        for name in ["pass", "pass ms_per_kernel", "pass ms_per_kernel kernel window"] {
+        for name in ["pass", "pass ms_per_kernel", "pass ms_per_kernel kernel window", "pass *kernel kernel", "pass *"]
+        {
             assert!(is_of(&row, name), "{name}");
         }
-        for name in ["pas", "pass ms", "pass ms_per_kernel batch window", "pass ms_per_kernel 64 MiB"] {
+        for name in ["pas", "pass ms", "pass *ms", "pass ms_per_kernel batch window", "pass ms_per_kernel 64 MiB"] {
             assert!(!is_of(&row, name), "{name}");
         }
-    }
-
-    #[test]
-    fn what_is_the_same_in_all_rows_stands_above_them() {
-        let (one, other) = (row("b", "small", "m", "0"), row("b", "large", "m", "0"));
-        let expected = "*metric: m; measured: a GPU, 580, 2026-01-01, at 0.*\n\n| subject | case | median | min … max | n |\n\
-            |---|---|---:|---:|---:|\n| kreplay | small | 2.00 ms | 1.00 … 3.00 | 3 |\n| kreplay | large | 2.00 ms | 1.00 … 3.00 | 3 |\n";
-        assert_eq!(table(&[&one, &other]), expected);
-        let later = row("b", "large", "m", "1");
-        let shown = table(&[&one, &later]);
-        assert!(shown.contains("| small | 2.00 ms | 1.00 … 3.00 | 3 | a GPU, 580, 2026-01-01, at 0 |"), "{shown}");
-        assert!(shown.contains("| large | 2.00 ms | 1.00 … 3.00 | 3 | a GPU, 580, 2026-01-01, at 1 |"), "{shown}");
-        assert!(table(&[&one]).starts_with("| subject | case | metric |"), "one row says all");
     }
 
     #[test]
