@@ -3,8 +3,10 @@
 //! An event has a number and a **mailbox**, a word that the GPU writes the number to before it raises the interrupt;
 //! ROCr keeps both in each of its signals. An auto-reset event that is raised wakes everybody who waits on it, and stays
 //! raised for one later waiter only when nobody does. Each raise makes the event one older (its *age*), so that a
-//! waiter never misses one that falls between two of its looks.
+//! waiter never misses one that falls between two of its looks, also when another thread took it: that wakes a thread once for
+//! nothing at times, where the driver would let it sleep for ever.
 
+mod looks;
 mod mailbox;
 mod table;
 

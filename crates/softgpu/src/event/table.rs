@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::MAX_EVENTS;
+use super::looks::Looks;
 
 /// What an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,7 @@ struct Event {
     manual: bool,
     raised: bool,
     age: u64,
+    looks: Looks,
     waiters: u32,
     fault: Option<MemoryFault>,
 }
@@ -74,7 +76,8 @@ impl Events {
     pub fn create(&self, kind: EventKind, manual: bool, raised: bool) -> Result<u32, EventError> {
         let mut table = self.lock();
         let free = (1..MAX_EVENTS).find(|id| !table.contains_key(id)).ok_or(EventError::TooMany)?;
-        table.insert(free, Event { kind, manual, raised, age: next_age(), waiters: 0, fault: None });
+        let age = next_age();
+        table.insert(free, Event { kind, manual, raised, age, looks: Looks::new(age), waiters: 0, fault: None });
         Ok(free)
     }
 
@@ -105,7 +108,10 @@ impl Events {
     /// # Errors
     /// [`EventError::Unknown`].
     pub fn reset(&self, id: u32) -> Result<(), EventError> {
-        self.lock().get_mut(&id).ok_or(EventError::Unknown(id))?.raised = false;
+        let mut table = self.lock();
+        let event = table.get_mut(&id).ok_or(EventError::Unknown(id))?;
+        event.raised = false;
+        event.looks = Looks::new(event.age);
         Ok(())
     }
 
@@ -132,7 +138,8 @@ impl Events {
     }
 
     /// Waits until one of the events (or each of them, with `all`) is raised; `None` waits for ever. The events that
-    /// were raised are returned, none when the time was up. Events destroyed meanwhile count as raised.
+    /// were raised are returned, none when the time was up. Events destroyed meanwhile count as raised, and so do those that were
+    /// raised since this thread waited for them last.
     ///
     /// # Errors
     /// [`EventError::Unknown`] for an event that does not exist at the start.
@@ -167,7 +174,7 @@ impl Events {
         let mut waiting = false;
         while !enough(&done) {
             if !waiting {
-                count(&mut table, ids, |e| e.waiters += 1);
+                each(&mut table, ids, |e| e.waiters += 1);
                 waiting = true;
             }
             let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
@@ -183,8 +190,9 @@ impl Events {
             }
         }
         if waiting {
-            count(&mut table, ids, |e| e.waiters -= 1);
+            each(&mut table, ids, |e| e.waiters -= 1);
         }
+        each(&mut table, ids, |e| e.looks.saw(e.age));
         for (i, age) in seen.iter_mut().flat_map(|s| s.iter_mut()).enumerate().take(ids.len()) {
             *age = table.get(&ids[i]).map_or(*age, |e| e.age);
         }
@@ -218,16 +226,16 @@ fn raise(event: &mut Event) {
     event.raised = event.manual || event.waiters == 0;
 }
 
-/// Whether the event stands raised; an auto-reset one is taken down.
+/// Whether the event stands raised, or was since this thread looked last; an auto-reset one is taken down.
 fn take(table: &mut BTreeMap<u32, Event>, id: u32) -> bool {
     table.get_mut(&id).is_none_or(|e| {
-        let was = e.raised;
+        let was = e.raised || e.looks.is_news(e.age);
         e.raised &= e.manual;
         was
     })
 }
 
-fn count(table: &mut BTreeMap<u32, Event>, ids: &[u32], change: impl Fn(&mut Event)) {
+fn each(table: &mut BTreeMap<u32, Event>, ids: &[u32], change: impl Fn(&mut Event)) {
     for id in ids {
         if let Some(event) = table.get_mut(id) {
             change(event);
@@ -279,7 +287,29 @@ mod tests {
         }
         events.set(id).unwrap();
         assert!(threads.into_iter().all(|t| t.join().unwrap() == 1));
-        assert!(!is(&events, id));
+        assert!(!events.is_set(id).unwrap());
+    }
+
+    /// A thread that destroys a queue looks at the queue's signal; ROCr's own thread stores to that, raises the event that all
+    /// queues share, and waits for that event itself; then the first thread begins to wait for it.
+    #[test]
+    fn a_raise_that_another_thread_takes_is_not_lost() {
+        let events = Events::default();
+        let id = events.create(EventKind::Signal, false, false).unwrap();
+        let elsewhere =
+            |what: &(dyn Fn() -> bool + Sync)| std::thread::scope(|scope| scope.spawn(what).join().unwrap());
+        for _ in 0..2 {
+            assert!(!is(&events, id));
+            assert!(elsewhere(&|| {
+                events.set(id).unwrap();
+                is(&events, id) && !is(&events, id)
+            }));
+            assert!(is(&events, id), "it would be waited for for ever");
+        }
+        // One that was taken back is nobody's.
+        events.set(id).unwrap();
+        events.reset(id).unwrap();
+        assert!(!is(&events, id) && !elsewhere(&|| is(&events, id)));
     }
 
     #[test]
