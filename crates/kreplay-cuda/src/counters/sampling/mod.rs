@@ -104,9 +104,20 @@ impl Sampling {
     }
 
     /// Nothing is sampled any more, for this reason.
-    pub(super) fn give_up(&self, why: String) {
+    fn give_up(&self, why: String) {
         self.trouble.guarded().given_up.get_or_insert(why);
         self.release();
+    }
+
+    /// The same, since somebody else is on the GPU.
+    pub(super) fn give_up_for(&self, company: &'static str) {
+        self.trouble.guarded().company = Some(company);
+        self.give_up(format!("{company}, and its work would be sampled too"));
+    }
+
+    /// Who came to the GPU, if anybody was seen there.
+    pub(super) fn company(&self) -> Option<&'static str> {
+        self.trouble.guarded().company
     }
 
     /// Whether the hardware is programmed for some group.

@@ -14,6 +14,8 @@ pub(super) struct Trouble {
     last: u64,
     in_a_row: u32,
     pub(super) given_up: Option<String>,
+    /// Who came to the GPU.
+    pub(super) company: Option<&'static str>,
 }
 
 impl Trouble {

@@ -7,10 +7,12 @@ use crate::counters::device::Availability;
 use crate::counters::planning::plan::{Planned, Sampled};
 use crate::counters::ranges::Ranges;
 use crate::counters::seam::{Conduct, CudaCounters};
+use crate::counters::sharing::lock;
 use crate::counters::ways::Window;
 use crate::fake;
 use crate::tables::Stream;
 use kreplay_engine::{Counters, Plan, PlannedPass, Way};
+use std::os::fd::AsRawFd;
 
 /// Counters that sample without fences, with a window of a sampled pass that has not begun.
 fn open() -> (CudaCounters, PlannedPass) {
@@ -70,4 +72,18 @@ fn replays_are_timed_on_the_agents_stream_and_the_programs_launches_on_theirs() 
         assert_eq!((on_own, on_program), if replays { (2, 0) } else { (0, 2) });
         counters.abandon();
     }
+}
+
+#[test]
+fn who_came_costs_a_window_its_samples_though_nothing_is_sampled_any_more() {
+    let (counters, _) = open();
+    let window = counters.state.guarded().window.take().expect("it is open");
+    let file = lock::open(&lock::path(counters.agent.uuid(), "processes")).expect("the counters have made it");
+    // SAFETY: the file is open.
+    assert_eq!(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH) }, 0);
+    // What was sampled before did not fit.
+    counters.sampling().expect("it samples").give_up("samples are missing".into());
+    assert_eq!(counters.disturbed(&window).map(|(passes, _)| passes), Some(vec![0]));
+    drop(file);
+    assert!(counters.disturbed(&window).is_some(), "he was there, and may have gone");
 }
