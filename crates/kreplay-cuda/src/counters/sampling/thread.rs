@@ -140,7 +140,8 @@ impl Thread {
     fn program(&mut self, programming: &Programming) -> Result<(), SamplerError> {
         self.programmed = None;
         self.sampler.program(&programming.group, programming.interval)?;
-        let empty = self.blank(programming)?;
+        // Nobody gives back what he does not know to be programmed, and ranges would be refused.
+        let empty = self.blank(programming).inspect_err(|_| self.sampler.release())?;
         self.workers.stock(&empty);
         self.progress.spoilt.store(false, Ordering::Relaxed);
         exit::programmed(Arc::as_ptr(&programming.group) as usize);

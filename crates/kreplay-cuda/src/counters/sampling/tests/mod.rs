@@ -458,6 +458,15 @@ fn what_does_not_start_again_is_programmed_anew() {
 }
 
 #[test]
+fn hardware_without_an_image_is_given_back() {
+    let (fake, group) = (Fake::new(Fault::NoImage), group());
+    let sampling = sampling(&fake);
+    pass(&sampling, &fake, (1, &group), &[(8_000, 130_240)], &|_| {}).expect_err("there is no image");
+    sampling.release();
+    assert!(!sampling.is_enabled() && !fake.0.guarded().enabled, "ranges would be refused");
+}
+
+#[test]
 fn an_overflow_makes_it_program_anew() {
     let (fake, group) = (Fake::new(Fault::Overflow), group());
     let sampling = sampling(&fake);
