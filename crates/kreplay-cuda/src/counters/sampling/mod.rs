@@ -40,7 +40,7 @@ pub(super) use unfenced::{Events, UnfencedPass};
 
 use super::Guarded;
 use super::beside::Owed;
-use kreplay_engine::CountersError;
+use kreplay_engine::{AgentId, CountersError};
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};
 use session::{HostValues, Session};
@@ -54,11 +54,32 @@ use workers::Workers;
 
 use crate::tables::Cupti;
 
+/// A window, by the agent whose it is and its number there.
+pub(super) type OfAgent = (AgentId, u64);
+
+/// The windows that were sampled on a device: contexts number theirs on their own.
+#[derive(Default)]
+struct Counted {
+    last: Option<OfAgent>,
+    windows: u64,
+}
+
+impl Counted {
+    /// Which one a window is.
+    fn number(&mut self, window: OfAgent) -> u64 {
+        if self.last.replace(window) != Some(window) {
+            self.windows += 1;
+        }
+        self.windows
+    }
+}
+
 /// A device's way of counting by sampling, shared by its contexts.
 pub(super) struct Sampling {
     unit: Unit,
     pace: Mutex<Pace>,
     trouble: Arc<Mutex<Trouble>>,
+    counted: Mutex<Counted>,
     /// How long the dispatches of the last window without fences ran, in nanoseconds: the median; 0: there was none.
     typical: AtomicU64,
     owed: Owed,
@@ -93,6 +114,7 @@ impl Sampling {
             unit,
             pace: Mutex::default(),
             trouble: Arc::default(),
+            counted: Mutex::default(),
             typical: AtomicU64::new(0),
             owed: Owed::default(),
         })

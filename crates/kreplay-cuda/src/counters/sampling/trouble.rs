@@ -19,7 +19,7 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// Samples of this window did not fit.
+    /// Samples of this window did not fit; it is told by how many were sampled on the device.
     pub(super) fn in_window(&mut self, window: u64, lost: Lost, why: &CountersError) {
         match window - self.last.min(window) {
             0 => {}

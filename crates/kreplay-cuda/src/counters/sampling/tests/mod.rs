@@ -39,7 +39,9 @@ fn sampling(fake: &Fake) -> Sampling {
 
 type Kernels<'a> = &'a [(u64, u64)];
 
-type Grouped<'a> = (u64, &'a (Arc<SampleGroup>, Arc<[PlannedCounter]>));
+type Reported = (Arc<SampleGroup>, Arc<[PlannedCounter]>);
+
+type Grouped<'a> = (u64, &'a Reported);
 
 /// One pass over kernels of these lengths and counts, of which none begins before the thread has done what it was asked for: the
 /// device's clock stands still meanwhile, so nothing depends on how fast the thread is.
@@ -74,6 +76,17 @@ fn hurried(
     sampling: &Sampling,
     fake: &Fake,
     (window, group): Grouped<'_>,
+    kernels: Kernels<'_>,
+    between: &dyn Fn(usize),
+) -> Result<Delivery, CountersError> {
+    of_agent(sampling, fake, ((AgentId(1), window), group), kernels, between)
+}
+
+/// As [`hurried`], of any agent.
+fn of_agent(
+    sampling: &Sampling,
+    fake: &Fake,
+    (window, group): (OfAgent, &Reported),
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Delivery, CountersError> {
@@ -427,6 +440,20 @@ fn what_does_not_fit_is_discarded_and_soon_given_up() {
         let refused = pass(&sampling, &fake, (patience + 1, &group), &kernels, &|_| {});
         assert!(matches!(refused, Err(CountersError::Unavailable(_))), "{fault:?}: {refused:?}");
     }
+}
+
+#[test]
+fn windows_in_a_row_are_those_of_the_device_whichever_context_numbers_them() {
+    let (fake, group) = (Fake::new(Fault::Hole), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(8_000, 130_240); 20];
+    let run = |agent, window| of_agent(&sampling, &fake, ((AgentId(agent), window), &group), &kernels, &|_| {});
+    for (agent, window) in [(1, 40), (2, 1)] {
+        assert_eq!(sampling.given_up(), None, "before window {window} of agent {agent}");
+        let lost = run(agent, window).expect("it is sampled").lost;
+        assert!(!lost.is_empty(), "window {window} of agent {agent}");
+    }
+    assert!(sampling.given_up().is_some());
 }
 
 #[test]
