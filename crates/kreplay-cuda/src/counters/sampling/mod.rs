@@ -177,7 +177,7 @@ impl Sampling {
         }
         let programming = self.programming(group, dispatches);
         self.program(&programming)?;
-        if !self.unit.knows_cost(group) {
+        if !self.unit.knows_cost(group) && pace::needs_trial(programming.interval) {
             self.try_decoding(&programming).map_err(|error| failed(&error))?;
             self.program(&self.programming_beside(group, dispatches, None))?;
         }

@@ -387,6 +387,19 @@ fn a_quiet_beginning_that_is_longer_than_a_rest_is_none() {
     assert!(world.starts == 1 && world.interval > 4_000_000, "{} starts, {} ns", world.starts, world.interval);
 }
 
+/// After long kernels of another context a trial would take seconds, for which the first launch waits.
+#[test]
+fn what_decoding_takes_is_tried_only_where_samples_come_fast() {
+    for (longest, starts) in [(4_000, 1), (900_000_000, 0)] {
+        let (fake, (group, _)) = (Fake::new(Fault::None), group());
+        let sampling = sampling(&fake);
+        sampling.expect(longest);
+        sampling.prepare(&group, 1000).expect("programmed");
+        assert!(sampling.is_enabled());
+        assert_eq!(fake.0.guarded().starts, starts, "{longest} ns");
+    }
+}
+
 #[test]
 fn of_two_dispatches_beside_a_decoding_both_are_lost_and_no_other() {
     let group = group();
