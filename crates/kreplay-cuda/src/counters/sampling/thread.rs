@@ -9,9 +9,9 @@ use super::workers::{Blank, Filled, Workers};
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::{Guarded, exit};
 use kreplay_engine::CountersError;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Samples of a decoding that tells what one takes.
@@ -30,7 +30,7 @@ pub(super) struct Thread {
 
 /// An empty image, and whether the same came twice.
 struct KnownBlank {
-    group: Arc<SampleGroup>,
+    group: Weak<SampleGroup>,
     samples: u32,
     blank: Blank,
     repeats: bool,
@@ -153,7 +153,7 @@ impl Thread {
     /// the same ever after.
     fn blank(&mut self, programming: &Programming) -> Result<Blank, SamplerError> {
         let same = |known: &&mut KnownBlank| {
-            Arc::ptr_eq(&known.group, &programming.group) && known.samples == programming.samples
+            known.group.as_ptr() == Arc::as_ptr(&programming.group) && known.samples == programming.samples
         };
         let known = self.blanks.iter_mut().find(same);
         if let Some(KnownBlank { blank, repeats: true, .. }) = &known {
@@ -162,7 +162,9 @@ impl Thread {
         let made = self.sampler.empty_image(programming.samples)?;
         let Some(known) = known else {
             let blank = Blank::new(made);
-            let (group, samples) = (Arc::clone(&programming.group), programming.samples);
+            let (group, samples) = (Arc::downgrade(&programming.group), programming.samples);
+            // Groups go with their contexts.
+            self.blanks.retain(|known| known.group.strong_count() > 0);
             self.blanks.push(KnownBlank { group, samples, blank: Blank::clone(&blank), repeats: false });
             return Ok(blank);
         };

@@ -484,6 +484,26 @@ fn groups_take_turns_and_their_images_are_made_twice_at_most() {
     assert_eq!((world.programmed.len(), world.blanks), (10, 4));
 }
 
+/// A program may make and end contexts again and again.
+#[test]
+fn nothing_is_kept_of_a_group_that_is_gone() {
+    let fake = Fake::new(Fault::None);
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 20];
+    let run = |window, group: &Reported| pass(&sampling, &fake, (window, group), &kernels, &|_| {}).expect("they fit");
+    let groups = [group(), group()];
+    run(1, &groups[0]);
+    let [gone, next] = groups.map(|group| (Arc::downgrade(&group.0), group));
+    drop(gone.1);
+    run(2, &next.1);
+    // Who has read the last image lets go of it a moment after its values are delivered.
+    let start = std::time::Instant::now();
+    while gone.0.strong_count() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "somebody has it");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn what_does_not_start_again_is_programmed_anew() {
     let (fake, group) = (Fake::new(Fault::None), group());
