@@ -12,6 +12,7 @@
 //! The hardware counts the whole device, so nothing else may run on it: what does shows as activity outside of every fence,
 //! and the values of the pass are discarded.
 
+mod clocks;
 mod collect;
 mod device;
 mod pace;

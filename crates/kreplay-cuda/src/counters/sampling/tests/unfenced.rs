@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::launching_on;
 use crate::agent::tests::fake_agent;
 use crate::counters::device::Availability;
+use crate::counters::planning::names::EVENT_TIME;
 use crate::counters::planning::plan::{Planned, Sampled};
 use crate::counters::ranges::Ranges;
 use crate::counters::seam::{Conduct, CudaCounters};
@@ -28,7 +29,9 @@ fn open() -> (CudaCounters, PlannedPass) {
     let mut counters = CudaCounters::new(cupti, fake_agent(), availability, conduct, Arc::new(|_, _| {}))
         .expect("the lock can be had");
     counters.sampling = Some(Arc::new(sampling(&Fake::new(Fault::None))));
-    let (group, reported) = group();
+    let (group, mut reported) = group();
+    let time = PlannedCounter { name: EVENT_TIME.into(), block: "".into(), unit: "ns".into() };
+    reported = reported.iter().cloned().chain([time]).collect();
     let pass = PlannedPass { index: 0, counters: reported.to_vec(), way: Way::Sampling, price: Duration::ZERO };
     let planned = Arc::new(Planned {
         plan: Plan { passes: vec![pass.clone()] },
@@ -86,4 +89,32 @@ fn who_came_costs_a_window_its_samples_though_nothing_is_sampled_any_more() {
     assert_eq!(counters.disturbed(&window).map(|(passes, _)| passes), Some(vec![0]));
     drop(file);
     assert!(counters.disturbed(&window).is_some(), "he was there, and may have gone");
+}
+
+#[test]
+fn times_are_as_fine_late_in_a_long_window_as_early() {
+    let (counters, pass) = open();
+    counters.begin(&pass).expect("begun");
+    let lengths = [1_792, 4_064, 2_400];
+    for (index, length) in (0..).zip(lengths) {
+        fake::pass_time(600_000_000_000);
+        counters.before(index).expect("told");
+        fake::pass_time(length);
+        counters.after(index).expect("told");
+    }
+    counters.end().expect("ended");
+    let window = counters.state.guarded().window.take().expect("it is open");
+    let (sender, receiver) = channel();
+    window.gather.close(Box::new(move |delivery| sender.send(delivery).expect("the test waits")));
+    let found: Delivery = receiver.recv().expect("delivered");
+    let times: Vec<u64> = found.readings.iter().filter(|reading| &*reading.counter == EVENT_TIME).map(whole).collect();
+    assert_eq!(times, lengths);
+}
+
+/// A time to the nanosecond.
+fn whole(reading: &Reading) -> u64 {
+    match reading.value {
+        Value::Real(time) => time.round() as u64,
+        Value::Count(time) => time,
+    }
 }
