@@ -1,6 +1,6 @@
 //! What the thread does that has a device's sampling hardware to itself; see [`super::unit`].
 
-use super::collect::{Closing, Collected, Lost};
+use super::collect::{Closing, Collected, Lost, MOST_KEPT};
 use super::pace::{limit, most};
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
@@ -179,7 +179,9 @@ impl Thread {
         let Some((programming, empty)) = &self.programmed else {
             return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
         };
-        let collected = Collected::new(Arc::clone(&programming.group));
+        // Dispatches with fences need all, which their number bounds.
+        let kept = if programming.bursts { MOST_KEPT } else { usize::MAX };
+        let collected = Collected::new(Arc::clone(&programming.group), kept);
         let mut pending = Pending {
             began: 0,
             left: 0,

@@ -3,7 +3,7 @@
 mod fake;
 mod unfenced;
 
-use super::collect::{Closing, Lost};
+use super::collect::{Closing, Collected, Lost, Taken};
 use super::segment::{Samples, Segment};
 use super::*;
 use crate::counters::gather::Gather;
@@ -277,6 +277,27 @@ fn bursts_begin_again_by_themselves() {
     let times = receiver.recv().expect("delivered");
     let holes = times.windows(2).filter(|pair| pair[1].0 > pair[0].1).count();
     assert!(times.len() > 500 && (2..=3).contains(&holes), "{} samples, {holes} holes", times.len());
+}
+
+#[test]
+fn of_more_samples_than_are_kept_the_oldest_go() {
+    let (group, _) = group();
+    // Two samples and two terms in each image: 64 bytes.
+    let collected = Collected::new(group, 3 * 64 + 10);
+    let times = |image: u64| vec![(image * 20, image * 20 + 10), (image * 20 + 10, image * 20 + 20)];
+    for image in [0, 1, 3, 2, 4, 5] {
+        collected.take(image, Ok(Taken { times: times(image.into()), values: vec![1.0; 4] }));
+    }
+    let (sender, receiver) = channel();
+    let work = move |samples: &Samples| {
+        sender.send(samples.clone()).expect("the test waits");
+        Ok(Delivery::default())
+    };
+    let part = Gather::default().part(&Owed::default());
+    collected.close(6, Some(Closing { work: Box::new(work), part, ended: Box::new(|_| {}) }));
+    let kept = receiver.recv().expect("delivered");
+    assert_eq!(kept.times, (3..6).flat_map(times).collect::<Vec<_>>());
+    assert_eq!((kept.values.len(), kept.cuts), (12, vec![80, 100]));
 }
 
 #[test]
