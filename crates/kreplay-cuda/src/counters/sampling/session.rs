@@ -72,9 +72,9 @@ impl Sampler for Session {
     fn program(&mut self, group: &Arc<SampleGroup>, interval: u64) -> Result<(), SamplerError> {
         self.release();
         let mut params = SamplingEnable { device: self.device as usize, ..Default::default() };
-        while_busy(|| optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params))?;
+        while_busy(self.device, "sampling", || optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params))?;
         self.object = params.object;
-        if let Err(error) = while_busy(|| self.set_config(group, interval)) {
+        if let Err(error) = while_busy(self.device, "a group", || self.set_config(group, interval)) {
             self.release();
             return Err(error.into());
         }
@@ -85,7 +85,7 @@ impl Sampler for Session {
 
     fn start(&mut self) -> Result<(), SamplerError> {
         let mut params = SamplingSession { object: self.object, ..Default::default() };
-        Ok(while_busy(|| optional_call!(self.cupti, cuptiPmSamplingStart, &mut params))?)
+        Ok(while_busy(self.device, "samples", || optional_call!(self.cupti, cuptiPmSamplingStart, &mut params))?)
     }
 
     fn stop(&mut self) -> Result<(), SamplerError> {
