@@ -177,6 +177,11 @@ impl CudaAgent {
         Ok(agent)
     }
 
+    /// Its number, which no other agent has.
+    pub(crate) fn id(&self) -> AgentId {
+        self.0.description.id
+    }
+
     /// The driver.
     pub(crate) fn driver(&self) -> &Driver {
         &self.0.driver

@@ -297,7 +297,7 @@ impl Counters for CudaCounters {
             Current::Sampling(pass) => self.sampling()?.end(*pass, &mut self.ground(number, stuck)),
             Current::Unfenced(pass) => {
                 self.wait(stuck, "waiting for a sampled pass", true)?;
-                self.sampling()?.end_unfenced(*pass, &self.agent, events)
+                self.sampling()?.end_unfenced(*pass, (&self.agent, &self.cupti), events)
             }
             Current::Timing(pass) => {
                 self.wait(stuck, "waiting for a timed dispatch", true)?;

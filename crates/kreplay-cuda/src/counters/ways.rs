@@ -129,7 +129,7 @@ impl CudaCounters {
         sampling.begin(
             what,
             sampled.pass,
-            (window.dispatches, window.number),
+            (window.dispatches, (self.agent.id(), window.number)),
             &window.gather,
             &mut self.ground(pass, stuck),
         )

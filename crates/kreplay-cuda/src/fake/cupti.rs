@@ -93,7 +93,7 @@ functions! {
         availability(&mut params.image_bytes, params.image);
         0
     }
-    fn cuptiGetTimestamp(time: *mut u64) { put(time, 1_000_000_000); 0 }
+    fn cuptiGetTimestamp(time: *mut u64) { put(time, super::samples_time()); 0 }
 }
 
 /// A callback that is never called.

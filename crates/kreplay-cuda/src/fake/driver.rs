@@ -246,6 +246,7 @@ functions! {
     fn cuStreamQuery(stream: u64) { if world().busy.contains(&stream) { NOT_READY } else { 0 } }
     fn cuEventCreate(event: *mut u64, _flags: u32) { put(event, handle()); 0 }
     fn cuEventRecord(event: u64, stream: u64) {
+        super::note_event(event);
         let mut world = world();
         world.recorded.insert(event, stream);
         if world.busy.contains(&stream) {
@@ -260,7 +261,7 @@ functions! {
         let waits = world.behind.get(&event).is_some_and(|stream| world.busy.contains(stream));
         if waits { NOT_READY } else { 0 }
     }
-    fn cuEventElapsedTime(milliseconds: *mut f32, _start: u64, _end: u64) { put(milliseconds, 0.25); 0 }
+    fn cuEventElapsedTime(milliseconds: *mut f32, start: u64, end: u64) { put(milliseconds, super::milliseconds(start, end)); 0 }
     fn cuEventDestroy_v2(_event: u64) { 0 }
     fn cuModuleLoadDataEx(
         module: *mut u64, _image: *const c_void, _count: u32, _options: *const i32, _values: *mut *mut c_void

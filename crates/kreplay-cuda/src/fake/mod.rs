@@ -89,6 +89,9 @@ pub(crate) fn add_kernel(name: &str, parameters: &[(usize, usize)], kernel: Kern
 thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
     static HOST_PAGES: Cell<bool> = const { Cell::new(false) };
+    /// Nanoseconds that have passed, and when this thread recorded each event.
+    static TIME: Cell<u64> = const { Cell::new(0) };
+    static RECORDED: RefCell<HashMap<u64, u64>> = RefCell::default();
     static BY_NAME: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
     static SCRIPTED: RefCell<HashMap<&'static str, Vec<i32>>> = RefCell::default();
     /// Every thread begins with the fake's.
@@ -161,6 +164,26 @@ pub(crate) fn set_busy_unseen(busy: bool) {
 /// Waiting for the context returns this status from now on.
 pub(crate) fn break_context(status: i32) {
     world().broken = status;
+}
+
+/// Time passes for this thread's events, and for the clock of samples with it: a millionth more.
+pub(crate) fn pass_time(nanoseconds: u64) {
+    TIME.set(TIME.get() + nanoseconds);
+}
+
+/// What the clock of samples says.
+pub(super) fn samples_time() -> u64 {
+    1_000_000_000 + TIME.get() + TIME.get() / 1_000_000
+}
+
+pub(super) fn note_event(event: u64) {
+    RECORDED.with_borrow_mut(|recorded| recorded.insert(event, TIME.get()));
+}
+
+/// Milliseconds between two events, no finer than the driver tells them; a quarter where no time has passed at all.
+pub(super) fn milliseconds(start: u64, end: u64) -> f32 {
+    let at = |event| RECORDED.with_borrow(|recorded| recorded.get(&event).copied().unwrap_or(0));
+    if TIME.get() == 0 { 0.25 } else { ((at(end) as f64 - at(start) as f64) / 1e6) as f32 }
 }
 
 /// Events that were last recorded on a stream.

@@ -36,13 +36,13 @@ pub(crate) struct Stopped {
 }
 
 impl RangeProfiler {
-    /// Begins a session in a context.
+    /// Begins a session in a context of a device.
     ///
     /// # Errors
     /// CUPTI's status.
-    pub(crate) fn enable(cupti: Arc<Cupti>, context: Context) -> Result<Self, CuptiError> {
+    pub(crate) fn enable(cupti: Arc<Cupti>, device: i32, context: Context) -> Result<Self, CuptiError> {
         let mut params = RangeEnable { context, ..Default::default() };
-        while_busy(|| profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params))?;
+        while_busy(device, "a session", || profiler_call!(cupti, cuptiRangeProfilerEnable, &mut params))?;
         Ok(Self { cupti, object: params.object, layout: RefCell::new(None), reach: Cell::new(None) })
     }
 
@@ -141,7 +141,7 @@ impl RangeProfiler {
         let mut params = RangeSession { object: self.object, ..Default::default() };
         // On this thread: one that is made for it would not begin while the loader is held, as within `dlclose`.
         let apart = (first && reach == Reach::Device).then(|| agent.apart());
-        while_busy(|| profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))?;
+        while_busy(agent.device(), "a pass", || profiler_call!(self.cupti, cuptiRangeProfilerStart, &mut params))?;
         drop(apart);
         if first {
             self.reach.set(Some(reach));

@@ -78,7 +78,7 @@ impl Sessions {
             return work(&session.profiler);
         }
         sessions.retain(|session| session.device != device);
-        let profiler = RangeProfiler::enable(Arc::clone(&self.cupti), context).map_err(failed)?;
+        let profiler = RangeProfiler::enable(Arc::clone(&self.cupti), device, context).map_err(failed)?;
         sessions.push(Session { device, context, programmed: None, profiler });
         work(&sessions[sessions.len() - 1].profiler)
     }

@@ -8,6 +8,11 @@ use kreplay_engine::{CountersError, Delivery};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+/// Most bytes of samples that are kept of a window without fences, which may last for hours: of kernels before that nothing is told
+/// but their time. Two minutes of many counters
+/// at least, far more of few.
+pub(super) const MOST_KEPT: usize = 512 << 20;
+
 /// The samples of one image.
 pub(super) struct Taken {
     pub(super) times: Vec<(u64, u64)>,
@@ -15,6 +20,10 @@ pub(super) struct Taken {
 }
 
 impl Taken {
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.times) + size_of_val(&*self.values)
+    }
+
     /// Samples until `end` were decoded before. The stamps of two decodings differ by a tick or so (36 ns on an H200), and samples
     /// seem to overlap.
     fn follow(&mut self, end: u64) {
@@ -55,12 +64,16 @@ pub(super) struct Closing {
 /// See the module.
 pub(super) struct Collected {
     group: Arc<SampleGroup>,
+    /// Most bytes of samples to keep: the newest.
+    most: usize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     images: BTreeMap<u32, Taken>,
+    /// How many bytes these are.
+    bytes: usize,
     /// Images that were read, well or not.
     read: u32,
     failed: Option<Loss>,
@@ -69,9 +82,9 @@ struct State {
 }
 
 impl Collected {
-    /// For a segment of a group.
-    pub(super) fn new(group: Arc<SampleGroup>) -> Arc<Self> {
-        Arc::new(Self { group, state: Mutex::default() })
+    /// For a segment of a group, of which no more than the last so many bytes are needed.
+    pub(super) fn new(group: Arc<SampleGroup>, most: usize) -> Arc<Self> {
+        Arc::new(Self { group, most, state: Mutex::default() })
     }
 
     /// The group.
@@ -85,7 +98,13 @@ impl Collected {
         state.read += 1;
         match taken {
             Ok(taken) => {
+                state.bytes += taken.bytes();
                 state.images.insert(place, taken);
+                while state.bytes > self.most
+                    && let Some((_, oldest)) = state.images.pop_first()
+                {
+                    state.bytes -= oldest.bytes();
+                }
             }
             Err(error) => {
                 state.failed.get_or_insert((Lost::Misfit, error));

@@ -12,6 +12,7 @@
 //! The hardware counts the whole device, so nothing else may run on it: what does shows as activity outside of every fence,
 //! and the values of the pass are discarded.
 
+mod clocks;
 mod collect;
 mod device;
 mod pace;
@@ -40,7 +41,7 @@ pub(super) use unfenced::{Events, UnfencedPass};
 
 use super::Guarded;
 use super::beside::Owed;
-use kreplay_engine::CountersError;
+use kreplay_engine::{AgentId, CountersError};
 use pace::Pace;
 use sampler::{MakeValues, Sampler, SamplerError};
 use session::{HostValues, Session};
@@ -54,11 +55,32 @@ use workers::Workers;
 
 use crate::tables::Cupti;
 
+/// A window, by the agent whose it is and its number there.
+pub(super) type OfAgent = (AgentId, u64);
+
+/// The windows that were sampled on a device: contexts number theirs on their own.
+#[derive(Default)]
+struct Counted {
+    last: Option<OfAgent>,
+    windows: u64,
+}
+
+impl Counted {
+    /// Which one a window is.
+    fn number(&mut self, window: OfAgent) -> u64 {
+        if self.last.replace(window) != Some(window) {
+            self.windows += 1;
+        }
+        self.windows
+    }
+}
+
 /// A device's way of counting by sampling, shared by its contexts.
 pub(super) struct Sampling {
     unit: Unit,
     pace: Mutex<Pace>,
     trouble: Arc<Mutex<Trouble>>,
+    counted: Mutex<Counted>,
     /// How long the dispatches of the last window without fences ran, in nanoseconds: the median; 0: there was none.
     typical: AtomicU64,
     owed: Owed,
@@ -93,6 +115,7 @@ impl Sampling {
             unit,
             pace: Mutex::default(),
             trouble: Arc::default(),
+            counted: Mutex::default(),
             typical: AtomicU64::new(0),
             owed: Owed::default(),
         })
@@ -104,9 +127,20 @@ impl Sampling {
     }
 
     /// Nothing is sampled any more, for this reason.
-    pub(super) fn give_up(&self, why: String) {
+    fn give_up(&self, why: String) {
         self.trouble.guarded().given_up.get_or_insert(why);
         self.release();
+    }
+
+    /// The same, since somebody else is on the GPU.
+    pub(super) fn give_up_for(&self, company: &'static str) {
+        self.trouble.guarded().company = Some(company);
+        self.give_up(format!("{company}, and its work would be sampled too"));
+    }
+
+    /// Who came to the GPU, if anybody was seen there.
+    pub(super) fn company(&self) -> Option<&'static str> {
+        self.trouble.guarded().company
     }
 
     /// Whether the hardware is programmed for some group.
@@ -144,7 +178,7 @@ impl Sampling {
         }
         let programming = self.programming(group, dispatches);
         self.program(&programming)?;
-        if !self.unit.knows_cost(group) {
+        if !self.unit.knows_cost(group) && pace::needs_trial(programming.interval) {
             self.try_decoding(&programming).map_err(|error| failed(&error))?;
             self.program(&self.programming_beside(group, dispatches, None))?;
         }

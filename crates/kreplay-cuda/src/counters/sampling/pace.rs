@@ -101,6 +101,11 @@ pub(super) fn tried(samples: u32) -> u64 {
     u64::from(samples) * 3 / 8
 }
 
+/// Whether an interval is so short that decoding a sample may take longer: a trial says nothing of others, and takes as many of them.
+pub(super) fn needs_trial(interval: u64) -> bool {
+    interval <= LIKELY * 4
+}
+
 /// How long before and after the beginning of a decoding nothing may run: what was counted has arrived before it, and what comes is
 /// whole.
 pub(super) fn settled(interval: u64) -> Duration {

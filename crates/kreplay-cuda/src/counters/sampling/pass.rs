@@ -2,7 +2,7 @@
 
 use super::collect::Closing;
 use super::segment::{self, Segment};
-use super::{Programming, Sampling, failed, pace};
+use super::{OfAgent, Programming, Sampling, failed, pace};
 use crate::counters::Guarded;
 use crate::counters::gather::Gather;
 use crate::counters::planning::sample_group::SampleGroup;
@@ -20,6 +20,7 @@ const QUIET: u64 = 3;
 
 /// A pass that runs.
 pub(in crate::counters) struct SampledPass {
+    /// Which one its window is of those that were sampled on the device.
     window: u64,
     group: Arc<SampleGroup>,
     counters: Arc<[PlannedCounter]>,
@@ -44,7 +45,7 @@ impl Sampling {
         &self,
         (group, counters): (&Arc<SampleGroup>, &Arc<[PlannedCounter]>),
         number: u32,
-        (dispatches, window): (u32, u64),
+        (dispatches, window): (u32, OfAgent),
         gather: &Gather,
         ground: &mut G,
     ) -> Result<SampledPass, CountersError> {
@@ -55,7 +56,7 @@ impl Sampling {
         self.program(&programming)?;
         let interval = programming.interval;
         let mut pass = SampledPass {
-            window,
+            window: self.counted.guarded().number(window),
             group: Arc::clone(group),
             counters: Arc::clone(counters),
             number,

@@ -72,9 +72,9 @@ impl Sampler for Session {
     fn program(&mut self, group: &Arc<SampleGroup>, interval: u64) -> Result<(), SamplerError> {
         self.release();
         let mut params = SamplingEnable { device: self.device as usize, ..Default::default() };
-        while_busy(|| optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params))?;
+        while_busy(self.device, "sampling", || optional_call!(self.cupti, cuptiPmSamplingEnable, &mut params))?;
         self.object = params.object;
-        if let Err(error) = while_busy(|| self.set_config(group, interval)) {
+        if let Err(error) = while_busy(self.device, "a group", || self.set_config(group, interval)) {
             self.release();
             return Err(error.into());
         }
@@ -85,7 +85,7 @@ impl Sampler for Session {
 
     fn start(&mut self) -> Result<(), SamplerError> {
         let mut params = SamplingSession { object: self.object, ..Default::default() };
-        Ok(while_busy(|| optional_call!(self.cupti, cuptiPmSamplingStart, &mut params))?)
+        Ok(while_busy(self.device, "samples", || optional_call!(self.cupti, cuptiPmSamplingStart, &mut params))?)
     }
 
     fn stop(&mut self) -> Result<(), SamplerError> {
@@ -182,7 +182,8 @@ pub(crate) fn availability(cupti: &Cupti, device: i32) -> Result<Vec<u8>, CuptiE
 /// Values by CUPTI's Profiler Host.
 pub(super) struct HostValues {
     host: Host<Arc<Cupti>>,
-    group: Arc<SampleGroup>,
+    names: Names,
+    rests_with_marker: bool,
 }
 
 impl HostValues {
@@ -195,23 +196,23 @@ impl HostValues {
     ) -> Result<Self, SamplerError> {
         let host = Host::for_sampling(Arc::clone(cupti), chip, availability)?;
         host.add(&group.names)?;
-        Ok(Self { host, group: Arc::clone(group) })
+        Ok(Self { host, names: group.names.clone(), rests_with_marker: group.rests_with_marker() })
     }
 }
 
 impl Values for HostValues {
     fn values(&self, image: &[u8], index: usize, into: &mut [f64]) -> Result<(), SamplerError> {
         // Most samples are of the idle device.
-        if self.group.rests_with_marker()
+        if self.rests_with_marker
             && let [marker, rest @ ..] = into
         {
-            self.host.evaluate_into(image, index, &self.group.names, std::slice::from_mut(marker))?;
+            self.host.evaluate_into(image, index, &self.names, std::slice::from_mut(marker))?;
             if *marker == 0.0 {
                 rest.fill(0.0);
                 return Ok(());
             }
         }
-        Ok(self.host.evaluate_into(image, index, &self.group.names, into)?)
+        Ok(self.host.evaluate_into(image, index, &self.names, into)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the thread does that has a device's sampling hardware to itself; see [`super::unit`].
 
-use super::collect::{Closing, Collected, Lost};
+use super::collect::{Closing, Collected, Lost, MOST_KEPT};
 use super::pace::{limit, most};
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
@@ -9,9 +9,9 @@ use super::workers::{Blank, Filled, Workers};
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::{Guarded, exit};
 use kreplay_engine::CountersError;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Samples of a decoding that tells what one takes.
@@ -30,7 +30,7 @@ pub(super) struct Thread {
 
 /// An empty image, and whether the same came twice.
 struct KnownBlank {
-    group: Arc<SampleGroup>,
+    group: Weak<SampleGroup>,
     samples: u32,
     blank: Blank,
     repeats: bool,
@@ -140,7 +140,8 @@ impl Thread {
     fn program(&mut self, programming: &Programming) -> Result<(), SamplerError> {
         self.programmed = None;
         self.sampler.program(&programming.group, programming.interval)?;
-        let empty = self.blank(programming)?;
+        // Nobody gives back what he does not know to be programmed, and ranges would be refused.
+        let empty = self.blank(programming).inspect_err(|_| self.sampler.release())?;
         self.workers.stock(&empty);
         self.progress.spoilt.store(false, Ordering::Relaxed);
         exit::programmed(Arc::as_ptr(&programming.group) as usize);
@@ -152,7 +153,7 @@ impl Thread {
     /// the same ever after.
     fn blank(&mut self, programming: &Programming) -> Result<Blank, SamplerError> {
         let same = |known: &&mut KnownBlank| {
-            Arc::ptr_eq(&known.group, &programming.group) && known.samples == programming.samples
+            known.group.as_ptr() == Arc::as_ptr(&programming.group) && known.samples == programming.samples
         };
         let known = self.blanks.iter_mut().find(same);
         if let Some(KnownBlank { blank, repeats: true, .. }) = &known {
@@ -161,7 +162,9 @@ impl Thread {
         let made = self.sampler.empty_image(programming.samples)?;
         let Some(known) = known else {
             let blank = Blank::new(made);
-            let (group, samples) = (Arc::clone(&programming.group), programming.samples);
+            let (group, samples) = (Arc::downgrade(&programming.group), programming.samples);
+            // Groups go with their contexts.
+            self.blanks.retain(|known| known.group.strong_count() > 0);
             self.blanks.push(KnownBlank { group, samples, blank: Blank::clone(&blank), repeats: false });
             return Ok(blank);
         };
@@ -176,7 +179,9 @@ impl Thread {
         let Some((programming, empty)) = &self.programmed else {
             return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
         };
-        let collected = Collected::new(Arc::clone(&programming.group));
+        // Dispatches with fences need all, which their number bounds.
+        let kept = if programming.bursts { MOST_KEPT } else { usize::MAX };
+        let collected = Collected::new(Arc::clone(&programming.group), kept);
         let mut pending = Pending {
             began: 0,
             left: 0,

@@ -14,10 +14,12 @@ pub(super) struct Trouble {
     last: u64,
     in_a_row: u32,
     pub(super) given_up: Option<String>,
+    /// Who came to the GPU.
+    pub(super) company: Option<&'static str>,
 }
 
 impl Trouble {
-    /// Samples of this window did not fit.
+    /// Samples of this window did not fit; it is told by how many were sampled on the device.
     pub(super) fn in_window(&mut self, window: u64, lost: Lost, why: &CountersError) {
         match window - self.last.min(window) {
             0 => {}

@@ -1,8 +1,9 @@
 //! Sampling without fences: kernels run as the program launches them, and their counts are approximate.
 //!
-//! Events on the program's streams tell when each kernel ran; what they say is brought to the samples' clock by an event
-//! that was recorded while the device was idle.
+//! Events on the program's streams tell when each kernel ran; what they say is brought to the samples' clock by two events
+//! that were recorded while the agent's stream was idle, before the first kernel and behind the last.
 
+use super::clocks::{Clocks, Stamp};
 use super::collect::{Closing, Work};
 use super::segment::Samples;
 use super::shares::shares;
@@ -28,10 +29,10 @@ const CLOSE: u64 = 8_000;
 /// How often the clocks are brought together at the beginning: the closest time counts.
 const TRIES: u32 = 5;
 
-/// Pairs of events, one for each dispatch, and one to measure from; kept for the next pass.
+/// Pairs of events, one for each dispatch, and those that clocks are brought together by; kept for the next pass.
 #[derive(Default)]
 pub(in crate::counters) struct Events {
-    base: Option<Event>,
+    ends: Option<(Event, Event)>,
     pairs: Vec<(Event, Event)>,
 }
 
@@ -43,10 +44,36 @@ pub(in crate::counters) struct UnfencedPass {
     /// Its dispatches are replays, on the agent's own stream.
     replayed: bool,
     gather: Gather,
-    /// When the base event was recorded, by the samples' clock, and how far that may be off.
-    base: u64,
-    slack: u64,
+    /// The event before the first dispatch.
+    base: Stamp,
     ran: u32,
+}
+
+/// When a dispatch ran, and for how many nanoseconds by its own events: these are as good in a long window as in a short one.
+struct Ran {
+    span: Fence,
+    length: f64,
+}
+
+/// Brings the clocks together.
+///
+/// # Errors
+/// [`CountersError`].
+fn stamp(agent: &CudaAgent, cupti: &Cupti, event: Event) -> Result<Stamp, CountersError> {
+    let now = || cupti.now().map_err(crate::counters::ranges::evaluate::failed);
+    let mut stamp = Stamp { at: 0, slack: u64::MAX };
+    for _ in 0..TRIES {
+        let before = now()?;
+        agent.mark_pass(event, false).map_err(timing)?;
+        agent.wait_pass(Instant::now() + BASE_DEADLINE, "an event", false).map_err(timing)?;
+        let half = now()?.saturating_sub(before) / 2;
+        // Only the last recording counts, so the loop ends with the first good one.
+        stamp = Stamp { at: before + half, slack: half };
+        if half < CLOSE {
+            break;
+        }
+    }
+    Ok(stamp)
 }
 
 impl Sampling {
@@ -67,23 +94,11 @@ impl Sampling {
         // Nothing waits for the decoding: where it does not keep up some samples are not taken.
         let interval = pace::unfenced(self.typical.load(Ordering::Relaxed), group.is_far());
         self.program(&Programming { group: Arc::clone(group), interval, samples: pace::SAMPLES, bursts: true })?;
-        let now = || cupti.now().map_err(crate::counters::ranges::evaluate::failed);
-        let base = match events.base {
-            Some(base) => base,
-            None => *events.base.insert(agent.timing_events().map_err(timing)?.0),
+        let (first, _) = match events.ends {
+            Some(ends) => ends,
+            None => *events.ends.insert(agent.timing_events().map_err(timing)?),
         };
-        let (mut at, mut slack) = (0, u64::MAX);
-        for _ in 0..TRIES {
-            let before = now()?;
-            agent.mark_pass(base, false).map_err(timing)?;
-            agent.wait_pass(Instant::now() + BASE_DEADLINE, "an event", false).map_err(timing)?;
-            let after = now()?;
-            // Only the last recording counts, so the loop ends with the first good one.
-            (at, slack) = (before + (after - before) / 2, (after - before) / 2);
-            if slack < CLOSE {
-                break;
-            }
-        }
+        let base = stamp(agent, cupti, first)?;
         self.unit.begin().map_err(|error| failed(&error))?;
         // The thread decodes as it goes, and does not end the segment by itself.
         self.unit.enter();
@@ -93,8 +108,7 @@ impl Sampling {
             number,
             replayed,
             gather: gather.clone(),
-            base: at,
-            slack,
+            base,
             ran: 0,
         })
     }
@@ -106,17 +120,16 @@ impl Sampling {
     pub(in crate::counters) fn end_unfenced(
         &self,
         pass: UnfencedPass,
-        agent: &CudaAgent,
+        (agent, cupti): (&CudaAgent, &Cupti),
         events: &Events,
     ) -> Result<(), CountersError> {
-        let spans = pass.spans(agent, events);
-        let closing = match spans {
-            Ok(spans) if !spans.is_empty() => {
-                let mut lengths: Vec<u64> = spans.iter().map(|span| span.to - span.from).collect();
+        let closing = match pass.ran(agent, cupti, events) {
+            Ok((ran, slack)) if !ran.is_empty() => {
+                let mut lengths: Vec<u64> = ran.iter().map(|ran| ran.length as u64).collect();
                 lengths.sort_unstable();
                 self.typical.store(lengths[lengths.len() / 2].max(1), Ordering::Relaxed);
                 let part = pass.gather.part(&self.owed);
-                Some(Closing { work: pass.work(spans), part, ended: Box::new(|_| {}) })
+                Some(Closing { work: pass.work(ran, slack), part, ended: Box::new(|_| {}) })
             }
             Ok(_) => None,
             Err(error) => {
@@ -166,27 +179,37 @@ impl UnfencedPass {
         Ok(())
     }
 
-    /// When each dispatch ran, by the samples' clock.
-    fn spans(&self, agent: &CudaAgent, events: &Events) -> Result<Vec<Fence>, CountersError> {
-        let base = events.base.ok_or_else(no_window)?;
-        let time = |event| -> Result<u64, CountersError> {
-            let elapsed = f64::from(agent.elapsed(base, event).map_err(timing)?) * 1e6;
-            Ok(self.base + elapsed.max(0.0) as u64)
+    /// When each dispatch ran, by the samples' clock, and how far that may be off.
+    fn ran(&self, agent: &CudaAgent, cupti: &Cupti, events: &Events) -> Result<(Vec<Ran>, u64), CountersError> {
+        let (first, last) = events.ends.ok_or_else(no_window)?;
+        let elapsed = |from, to| agent.elapsed(from, to).map(|time| f64::from(time) * 1e6).map_err(timing);
+        let pairs = &events.pairs[..self.ran as usize];
+        // From each to the next: the driver tells times of many seconds no finer than microseconds.
+        let (mut since, mut before) = (0.0, first);
+        let mut times: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
+        for (from, to) in pairs {
+            since += elapsed(before, *from)?;
+            before = *from;
+            times.push((since, elapsed(*from, *to)?.max(0.0)));
+        }
+        let end = stamp(agent, cupti, last)?;
+        let clocks = Clocks::new(self.base, end, since + elapsed(before, last)?)?;
+        let ran = |(since, length): (f64, f64)| {
+            let span = Fence { from: clocks.at(since), to: clocks.at(since + length) };
+            Ran { span, length }
         };
-        events.pairs[..self.ran as usize]
-            .iter()
-            .map(|(from, to)| Ok(Fence { from: time(*from)?, to: time(*to)? }))
-            .collect()
+        Ok((times.into_iter().map(ran).collect(), clocks.slack()))
     }
 
-    fn work(self, spans: Vec<Fence>) -> Work {
-        Box::new(move |samples| Ok(Delivery { readings: self.readings(samples, &spans), lost: Vec::new() }))
+    fn work(self, ran: Vec<Ran>, slack: u64) -> Work {
+        Box::new(move |samples| Ok(Delivery { readings: self.readings(samples, &ran, slack), lost: Vec::new() }))
     }
 
-    fn readings(&self, samples: &Samples, spans: &[Fence]) -> Vec<Reading> {
-        let shares = shares(samples, self.group.terms.len(), spans, self.slack);
+    fn readings(&self, samples: &Samples, ran: &[Ran], slack: u64) -> Vec<Reading> {
+        let spans: Vec<Fence> = ran.iter().map(|ran| ran.span).collect();
+        let shares = shares(samples, self.group.terms.len(), &spans, slack);
         let mut readings = Vec::new();
-        for ((dispatch, span), share) in (0..).zip(spans).zip(shares) {
+        for ((dispatch, ran), share) in (0..).zip(ran).zip(shares) {
             let reading = |name: &Arc<str>, unit: &Arc<str>, value, derived, bound| Reading {
                 dispatch,
                 pass: self.number,
@@ -196,10 +219,9 @@ impl UnfencedPass {
                 derived,
                 bound,
             };
-            let time = (span.to - span.from) as f64;
             for counter in self.counters.iter() {
                 if &*counter.name == EVENT_TIME {
-                    readings.push(reading(&counter.name, &counter.unit, Value::Real(time), false, None));
+                    readings.push(reading(&counter.name, &counter.unit, Value::Real(ran.length), false, None));
                     continue;
                 }
                 let Some(share) = &share else { continue };

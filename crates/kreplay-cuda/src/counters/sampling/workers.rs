@@ -4,9 +4,10 @@ use super::collect::{Collected, Taken};
 use super::sampler::{MakeValues, SamplerError, Values};
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
+use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::images::zeroed;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 /// Most bytes of images on their way, so that a slow evaluation holds decoding back instead of filling memory.
 const MOST_BYTES: usize = 192 << 20;
@@ -39,9 +40,9 @@ struct State {
     /// Empty images to be made when there is nothing to read.
     wanted: Vec<Blank>,
     /// What images are needed like now.
-    current: usize,
-    /// Images to be used again, by their empty one.
-    free: Vec<(usize, Vec<u8>)>,
+    current: Option<Blank>,
+    /// Images to be used again, with their empty one: as long as it is held no other one is taken for it.
+    free: Vec<(Blank, Vec<u8>)>,
     /// Images in the queue or being read.
     out: usize,
     closed: bool,
@@ -49,7 +50,12 @@ struct State {
 
 impl State {
     fn is_ready(&self) -> bool {
-        self.free.iter().any(|(of, _)| *of == self.current)
+        self.current.as_ref().is_some_and(|current| self.count(current) > 0)
+    }
+
+    /// How many images like `empty` are free.
+    fn count(&self, empty: &Blank) -> usize {
+        self.free.iter().filter(|(of, _)| Arc::ptr_eq(of, empty)).count()
     }
 
     /// Storage of other groups makes room for an image of so many bytes.
@@ -99,11 +105,11 @@ impl Workers {
     /// Images like `empty` are going to be needed: some are made on the threads, unless there are. Waits for the first.
     pub(super) fn stock(&self, empty: &Blank) {
         let mut state = self.0.state.guarded();
-        state.current = key(empty);
+        state.current = Some(Blank::clone(empty));
         if self.0.threads == 0 {
             return;
         }
-        let there = state.free.iter().filter(|(of, _)| *of == state.current).count();
+        let there = state.count(empty);
         // What was programmed before is not needed any more.
         state.wanted = vec![Blank::clone(empty); STOCK.saturating_sub(there)];
         self.0.changed.notify_all();
@@ -124,8 +130,7 @@ impl Workers {
         while state.out >= most {
             state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let key = key(empty);
-        let at = state.free.iter().rposition(|(of, _)| *of == key);
+        let at = state.free.iter().rposition(|(of, _)| Arc::ptr_eq(of, empty));
         let used = at.map(|at| state.free.swap_remove(at));
         if used.is_none() {
             state.make_room(empty.len());
@@ -136,13 +141,13 @@ impl Workers {
 
     /// An image was not needed, and is as empty as it was.
     pub(super) fn unused(&self, empty: &Blank, image: Vec<u8>) {
-        self.0.state.guarded().free.push((key(empty), image));
+        self.0.state.guarded().free.push((Blank::clone(empty), image));
     }
 
     /// Reads an image, here where no thread could be had.
     pub(super) fn read(&self, filled: Filled) {
         if self.0.threads == 0 {
-            read(filled, &self.0.make, &mut HashMap::new());
+            read(filled, &self.0.make, &mut Readers::new());
             return;
         }
         let mut state = self.0.state.guarded();
@@ -171,12 +176,26 @@ fn copy(empty: &Blank) -> Vec<u8> {
     image
 }
 
-fn key(empty: &Blank) -> usize {
-    Arc::as_ptr(empty) as usize
-}
+/// What reads values, by group. A group that is gone keeps its address, so that no other one is taken for it.
+type Readers = Vec<(Weak<SampleGroup>, Box<dyn Values>)>;
 
-/// What reads values, by group.
-type Readers = HashMap<usize, Box<dyn Values>>;
+/// What reads values of a group, made where there is none. Groups go with their contexts.
+fn reader<'r>(
+    readers: &'r mut Readers,
+    make: &MakeValues,
+    group: &Arc<SampleGroup>,
+) -> Result<&'r dyn Values, SamplerError> {
+    let known = readers.iter().position(|(of, _)| of.as_ptr() == Arc::as_ptr(group));
+    let at = match known {
+        Some(at) => at,
+        None => {
+            readers.retain(|(of, _)| of.strong_count() > 0);
+            readers.push((Arc::downgrade(group), make(group)?));
+            readers.len() - 1
+        }
+    };
+    Ok(&*readers[at].1)
+}
 
 fn work(shared: &Shared) {
     let mut readers = Readers::new();
@@ -194,7 +213,7 @@ fn work(shared: &Shared) {
                 drop(state);
                 let image = copy(&empty);
                 state = shared.state.guarded();
-                state.free.push((key(&empty), image));
+                state.free.push((empty, image));
                 shared.changed.notify_all();
             } else {
                 state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -205,7 +224,7 @@ fn work(shared: &Shared) {
         let image = read(filled, &shared.make, &mut readers);
         let mut state = shared.state.guarded();
         state.out -= 1;
-        state.free.extend(image.map(|image| (key(&empty), image)));
+        state.free.extend(image.map(|image| (empty, image)));
         drop(state);
         shared.changed.notify_all();
     }
@@ -217,10 +236,7 @@ fn read(filled: Filled, make: &MakeValues, readers: &mut Readers) -> Option<Vec<
     times.drain(..skip.min(times.len()));
     let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| -> Result<_, SamplerError> {
         let group = collected.group();
-        let reader = match readers.entry(Arc::as_ptr(group) as usize) {
-            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::hash_map::Entry::Vacant(place) => place.insert(make(group)?),
-        };
+        let reader = reader(readers, make, group)?;
         let terms = group.terms.len();
         let mut values = vec![0.0; times.len() * terms];
         for (index, into) in values.chunks_exact_mut(terms).enumerate() {

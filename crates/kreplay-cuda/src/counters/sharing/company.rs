@@ -67,7 +67,7 @@ impl CudaCounters {
             return None;
         }
         let there = || if wide { alone::certainly(self.agent.uuid()).err() } else { None };
-        let sampled = || if window.planned.sampled.is_empty() { None } else { self.company() };
+        let sampled = || if window.planned.sampled.is_empty() { None } else { self.came() };
         let company = seen.or_else(there).or_else(sampled);
         let launched = || window.beside.is_some_and(|before| self.agent.launches_beside() != before);
         // A context that launches nothing by which it would be known may copy, and launch graphs.
@@ -81,9 +81,21 @@ impl CudaCounters {
 
     /// Who else is on the GPU, if anybody; then nothing is sampled any more. Where nothing is anyway nobody is looked for.
     pub(in crate::counters) fn company(&self) -> Option<&'static str> {
-        let sampling = self.sampling.as_ref().filter(|sampling| sampling.given_up().is_none())?;
+        self.sampling.as_ref().filter(|sampling| sampling.given_up().is_none())?;
+        self.look()
+    }
+
+    /// Who came since a window opened that samples, if anybody. Another context may have found him, and that nothing is sampled any
+    /// more, for this reason or another, does not help what was.
+    fn came(&self) -> Option<&'static str> {
+        let known = self.sampling.as_ref().and_then(|sampling| sampling.company());
+        known.or_else(|| self.look())
+    }
+
+    fn look(&self) -> Option<&'static str> {
+        let sampling = self.sampling.as_ref()?;
         let company = alone::company(self.agent.uuid())?;
-        sampling.give_up(format!("{company}, and its work would be sampled too"));
+        sampling.give_up_for(company);
         Some(company)
     }
 }

@@ -11,10 +11,6 @@ pub(in crate::counters) struct Patience {
 }
 
 impl Patience {
-    pub(in crate::counters) const fn new() -> Self {
-        Self { in_vain: AtomicU64::new(0) }
-    }
-
     /// Tries until somebody else has it no more (`taken` of what a try gave), every `pause` until `deadline`. Gives what the last
     /// try gave, and how long was waited. Whoever keeps it for so long may do so for ever, so nobody waits again before it was
     /// free: then this is how long it was waited before.

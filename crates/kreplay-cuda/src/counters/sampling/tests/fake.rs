@@ -28,6 +28,8 @@ pub(super) enum Fault {
     Hasty,
     /// The stamps of a decoding begin a little before those of the one before end.
     Ticks,
+    /// No empty image can be had.
+    NoImage,
 }
 
 /// A stretch of activity and its count.
@@ -51,6 +53,8 @@ pub(super) struct World {
     /// Empty images that were made.
     pub(super) blanks: u32,
     pub(super) programmed: Vec<u64>,
+    /// It was programmed and not given back.
+    pub(super) enabled: bool,
     pub(super) starts: u32,
     pub(super) fault: Fault,
     /// Samples are taken, or when that ended.
@@ -101,6 +105,7 @@ impl Fake {
             submitted: 0,
             blanks: 0,
             programmed: Vec::new(),
+            enabled: false,
             starts: 0,
             fault,
             on: false,
@@ -184,6 +189,7 @@ impl Sampler for Fake {
         world.interval = interval;
         world.refuses = false;
         world.programmed.push(interval);
+        world.enabled = true;
         Ok(())
     }
     fn start(&mut self) -> Result<(), SamplerError> {
@@ -212,9 +218,15 @@ impl Sampler for Fake {
         world.looks += 1;
         world.now
     }
-    fn release(&mut self) {}
+    fn release(&mut self) {
+        self.0.guarded().enabled = false;
+    }
     fn empty_image(&mut self, samples: u32) -> Result<Vec<u8>, SamplerError> {
-        self.0.guarded().blanks += 1;
+        let mut world = self.0.guarded();
+        if world.fault == Fault::NoImage {
+            return Err(SamplerError { call: "an image", status: "no room".into(), lasting: false });
+        }
+        world.blanks += 1;
         Ok(vec![0; samples as usize * 16])
     }
     fn decode(&mut self, image: &mut [u8]) -> Result<Decoded, SamplerError> {

@@ -3,7 +3,7 @@
 mod fake;
 mod unfenced;
 
-use super::collect::{Closing, Lost};
+use super::collect::{Closing, Collected, Lost, Taken};
 use super::segment::{Samples, Segment};
 use super::*;
 use crate::counters::gather::Gather;
@@ -39,7 +39,9 @@ fn sampling(fake: &Fake) -> Sampling {
 
 type Kernels<'a> = &'a [(u64, u64)];
 
-type Grouped<'a> = (u64, &'a (Arc<SampleGroup>, Arc<[PlannedCounter]>));
+type Reported = (Arc<SampleGroup>, Arc<[PlannedCounter]>);
+
+type Grouped<'a> = (u64, &'a Reported);
 
 /// One pass over kernels of these lengths and counts, of which none begins before the thread has done what it was asked for: the
 /// device's clock stands still meanwhile, so nothing depends on how fast the thread is.
@@ -74,6 +76,17 @@ fn hurried(
     sampling: &Sampling,
     fake: &Fake,
     (window, group): Grouped<'_>,
+    kernels: Kernels<'_>,
+    between: &dyn Fn(usize),
+) -> Result<Delivery, CountersError> {
+    of_agent(sampling, fake, ((AgentId(1), window), group), kernels, between)
+}
+
+/// As [`hurried`], of any agent.
+fn of_agent(
+    sampling: &Sampling,
+    fake: &Fake,
+    (window, group): (OfAgent, &Reported),
     kernels: Kernels<'_>,
     between: &dyn Fn(usize),
 ) -> Result<Delivery, CountersError> {
@@ -267,6 +280,27 @@ fn bursts_begin_again_by_themselves() {
 }
 
 #[test]
+fn of_more_samples_than_are_kept_the_oldest_go() {
+    let (group, _) = group();
+    // Two samples and two terms in each image: 64 bytes.
+    let collected = Collected::new(group, 3 * 64 + 10);
+    let times = |image: u64| vec![(image * 20, image * 20 + 10), (image * 20 + 10, image * 20 + 20)];
+    for image in [0, 1, 3, 2, 4, 5] {
+        collected.take(image, Ok(Taken { times: times(image.into()), values: vec![1.0; 4] }));
+    }
+    let (sender, receiver) = channel();
+    let work = move |samples: &Samples| {
+        sender.send(samples.clone()).expect("the test waits");
+        Ok(Delivery::default())
+    };
+    let part = Gather::default().part(&Owed::default());
+    collected.close(6, Some(Closing { work: Box::new(work), part, ended: Box::new(|_| {}) }));
+    let kept = receiver.recv().expect("delivered");
+    assert_eq!(kept.times, (3..6).flat_map(times).collect::<Vec<_>>());
+    assert_eq!((kept.values.len(), kept.cuts), (12, vec![80, 100]));
+}
+
+#[test]
 fn a_program_that_takes_its_time_fills_no_buffer() {
     let (fake, group) = (Fake::new(Fault::None), group());
     let sampling = sampling(&fake);
@@ -374,6 +408,19 @@ fn a_quiet_beginning_that_is_longer_than_a_rest_is_none() {
     assert!(world.starts == 1 && world.interval > 4_000_000, "{} starts, {} ns", world.starts, world.interval);
 }
 
+/// After long kernels of another context a trial would take seconds, for which the first launch waits.
+#[test]
+fn what_decoding_takes_is_tried_only_where_samples_come_fast() {
+    for (longest, starts) in [(4_000, 1), (900_000_000, 0)] {
+        let (fake, (group, _)) = (Fake::new(Fault::None), group());
+        let sampling = sampling(&fake);
+        sampling.expect(longest);
+        sampling.prepare(&group, 1000).expect("programmed");
+        assert!(sampling.is_enabled());
+        assert_eq!(fake.0.guarded().starts, starts, "{longest} ns");
+    }
+}
+
 #[test]
 fn of_two_dispatches_beside_a_decoding_both_are_lost_and_no_other() {
     let group = group();
@@ -430,6 +477,20 @@ fn what_does_not_fit_is_discarded_and_soon_given_up() {
 }
 
 #[test]
+fn windows_in_a_row_are_those_of_the_device_whichever_context_numbers_them() {
+    let (fake, group) = (Fake::new(Fault::Hole), group());
+    let sampling = sampling(&fake);
+    let kernels = vec![(8_000, 130_240); 20];
+    let run = |agent, window| of_agent(&sampling, &fake, ((AgentId(agent), window), &group), &kernels, &|_| {});
+    for (agent, window) in [(1, 40), (2, 1)] {
+        assert_eq!(sampling.given_up(), None, "before window {window} of agent {agent}");
+        let lost = run(agent, window).expect("it is sampled").lost;
+        assert!(!lost.is_empty(), "window {window} of agent {agent}");
+    }
+    assert!(sampling.given_up().is_some());
+}
+
+#[test]
 fn groups_take_turns_and_their_images_are_made_twice_at_most() {
     let (fake, one, two) = (Fake::new(Fault::None), group(), group());
     let sampling = sampling(&fake);
@@ -444,6 +505,26 @@ fn groups_take_turns_and_their_images_are_made_twice_at_most() {
     assert_eq!((world.programmed.len(), world.blanks), (10, 4));
 }
 
+/// A program may make and end contexts again and again.
+#[test]
+fn nothing_is_kept_of_a_group_that_is_gone() {
+    let fake = Fake::new(Fault::None);
+    let sampling = sampling(&fake);
+    let kernels = vec![(3_000, 99); 20];
+    let run = |window, group: &Reported| pass(&sampling, &fake, (window, group), &kernels, &|_| {}).expect("they fit");
+    let groups = [group(), group()];
+    run(1, &groups[0]);
+    let [gone, next] = groups.map(|group| (Arc::downgrade(&group.0), group));
+    drop(gone.1);
+    run(2, &next.1);
+    // Who has read the last image lets go of it a moment after its values are delivered.
+    let start = std::time::Instant::now();
+    while gone.0.strong_count() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "somebody has it");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn what_does_not_start_again_is_programmed_anew() {
     let (fake, group) = (Fake::new(Fault::None), group());
@@ -455,6 +536,15 @@ fn what_does_not_start_again_is_programmed_anew() {
         fake.0.guarded().refuses = true;
     }
     assert_eq!(fake.0.guarded().programmed.len(), 2);
+}
+
+#[test]
+fn hardware_without_an_image_is_given_back() {
+    let (fake, group) = (Fake::new(Fault::NoImage), group());
+    let sampling = sampling(&fake);
+    pass(&sampling, &fake, (1, &group), &[(8_000, 130_240)], &|_| {}).expect_err("there is no image");
+    sampling.release();
+    assert!(!sampling.is_enabled() && !fake.0.guarded().enabled, "ranges would be refused");
 }
 
 #[test]
