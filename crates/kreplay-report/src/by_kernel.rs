@@ -46,6 +46,7 @@ pub(crate) struct ValueTotals {
     /// The largest bound of any of the values; `None` when all are exact.
     pub(crate) bound: Option<f64>,
     pub(crate) dispatches: u64,
+    sum: f64,
     pub(crate) mean: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
@@ -133,6 +134,7 @@ impl KernelTotals {
                 first: reading.clone(),
                 bound: reading.bound,
                 dispatches: 1,
+                sum: value,
                 mean: value,
                 min: value,
                 max: value,
@@ -148,8 +150,54 @@ impl ValueTotals {
             (Some(known), Some(more)) => Some(known.max(more)),
             (known, more) => known.or(more),
         };
-        self.mean += (value - self.mean) / self.dispatches as f64;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+        // A sum of counts is exact, so that a mean that is whole is seen to be; that of other numbers may round past them.
+        self.sum += value;
+        let mean = self.sum / self.dispatches as f64;
+        self.mean = if mean < self.min {
+            self.min
+        } else if mean > self.max {
+            self.max
+        } else {
+            mean
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kreplay_protocol::Value;
+    use kreplay_store::CounterRow;
+
+    use super::*;
+
+    fn reading(name: &str, value: f64) -> ReadingRow {
+        ReadingRow {
+            counter: CounterRow { name: name.into(), unit: String::new(), block: String::new() },
+            pass: Some(0),
+            instance: 0,
+            value: Value::Real(value),
+            derived: false,
+            bound: None,
+            way: None,
+        }
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        let mut kernel = KernelTotals::new("k", "chip", true);
+        values.iter().for_each(|value| kernel.add_value(&reading("A", *value)));
+        kernel.values[0].mean
+    }
+
+    #[test]
+    fn a_mean_is_as_exact_as_its_values() {
+        let counts: Vec<f64> = (0..1000).map(|at| f64::from(at * at % 97)).collect();
+        for many in 1..=counts.len() {
+            assert_eq!(mean(&counts[..many]), counts[..many].iter().sum::<f64>() / many as f64);
+        }
+        assert_eq!(mean(&[0.1; 10]), 0.1, "none differs from it");
+        assert!(mean(&[1.0, f64::NAN, 2.0]).is_nan());
+        assert_eq!(mean(&[f64::INFINITY, 1.0]), f64::INFINITY);
     }
 }
