@@ -36,6 +36,8 @@ pub(crate) struct KernelTotals {
     pub(crate) phases: Phases,
     /// By pass, then in the order in which they came.
     pub(crate) values: Vec<ValueTotals>,
+    /// Where the next reading is looked for first.
+    next: usize,
 }
 
 /// A counter in one pass, over the dispatches of a kernel.
@@ -46,6 +48,7 @@ pub(crate) struct ValueTotals {
     /// The largest bound of any of the values; `None` when all are exact.
     pub(crate) bound: Option<f64>,
     pub(crate) dispatches: u64,
+    sum: f64,
     pub(crate) mean: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
@@ -94,6 +97,7 @@ impl KernelTotals {
             write_set_bytes_max: 0,
             phases: Phases::default(),
             values: Vec::new(),
+            next: 0,
         }
     }
 
@@ -113,6 +117,7 @@ impl KernelTotals {
         self.footprint_bytes_max = self.footprint_bytes_max.max(dispatch.bytes.footprint);
         self.write_set_bytes_max = self.write_set_bytes_max.max(dispatch.bytes.write_set);
         add_phases(&mut self.phases, &dispatch.phases);
+        self.next = 0;
         for reading in &dispatch.readings {
             self.add_value(reading);
         }
@@ -120,19 +125,26 @@ impl KernelTotals {
 
     fn add_value(&mut self, reading: &ReadingRow) {
         let value = reading.value.as_f64();
-        let known = self.values.iter_mut().find(|known| {
+        let same = |known: &ValueTotals| {
             known.first.pass == reading.pass
                 && known.first.instance == reading.instance
                 && known.first.derived == reading.derived
                 && known.first.way == reading.way
                 && known.first.counter == reading.counter
-        });
-        match known {
+        };
+        // Most dispatches have their values in one order: for each to look at all others would take the square of them.
+        let place = match self.values.get(self.next) {
+            Some(next) if same(next) => self.next,
+            _ => self.values.iter().position(same).unwrap_or(self.values.len()),
+        };
+        self.next = place + 1;
+        match self.values.get_mut(place) {
             Some(known) => known.add(value, reading.bound),
             None => self.values.push(ValueTotals {
                 first: reading.clone(),
                 bound: reading.bound,
                 dispatches: 1,
+                sum: value,
                 mean: value,
                 min: value,
                 max: value,
@@ -148,8 +160,66 @@ impl ValueTotals {
             (Some(known), Some(more)) => Some(known.max(more)),
             (known, more) => known.or(more),
         };
-        self.mean += (value - self.mean) / self.dispatches as f64;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+        // A sum of counts is exact, so that a mean that is whole is seen to be; that of other numbers may round past them.
+        self.sum += value;
+        let mean = self.sum / self.dispatches as f64;
+        self.mean = if mean < self.min {
+            self.min
+        } else if mean > self.max {
+            self.max
+        } else {
+            mean
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kreplay_protocol::Value;
+    use kreplay_store::CounterRow;
+
+    use super::*;
+
+    fn reading(name: &str, value: f64) -> ReadingRow {
+        ReadingRow {
+            counter: CounterRow { name: name.into(), unit: String::new(), block: String::new() },
+            pass: Some(0),
+            instance: 0,
+            value: Value::Real(value),
+            derived: false,
+            bound: None,
+            way: None,
+        }
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        let mut kernel = KernelTotals::new("k", "chip", true);
+        values.iter().for_each(|value| kernel.add_value(&reading("A", *value)));
+        kernel.values[0].mean
+    }
+
+    #[test]
+    fn values_are_told_apart_in_whatever_order_they_come() {
+        let mut kernel = KernelTotals::new("k", "chip", true);
+        for dispatch in ["ABC", "CBA", "B", "AC", "DBA", "ABCD"] {
+            kernel.next = 0;
+            dispatch.chars().for_each(|name| kernel.add_value(&reading(&name.to_string(), f64::from(u32::from(name)))));
+        }
+        let found: Vec<_> = kernel.values.iter().map(|value| (&*value.first.counter.name, value.dispatches)).collect();
+        assert_eq!(found, [("A", 5), ("B", 5), ("C", 4), ("D", 2)]);
+        assert!(kernel.values.iter().all(|value| value.min == value.max));
+    }
+
+    #[test]
+    fn a_mean_is_as_exact_as_its_values() {
+        let counts: Vec<f64> = (0..1000).map(|at| f64::from(at * at % 97)).collect();
+        for many in 1..=counts.len() {
+            assert_eq!(mean(&counts[..many]), counts[..many].iter().sum::<f64>() / many as f64);
+        }
+        assert_eq!(mean(&[0.1; 10]), 0.1, "none differs from it");
+        assert!(mean(&[1.0, f64::NAN, 2.0]).is_nan());
+        assert_eq!(mean(&[f64::INFINITY, 1.0]), f64::INFINITY);
     }
 }

@@ -103,7 +103,7 @@ fn kernel_table(
 fn kernel_group(kernel: &KernelTotals, spread: bool, width: Option<u16>) -> Group {
     let values = kernel.values.iter().map(|value| {
         let first = &value.first;
-        let mut row = vec![pass(first.pass), counter(&first.counter.name, first.instance), text::real(value.mean)];
+        let mut row = vec![pass(first.pass), counter(&first.counter.name, first.instance), mean(value)];
         if spread {
             row.extend([text::real(value.min), text::real(value.max)]);
         }
@@ -116,8 +116,12 @@ fn kernel_group(kernel: &KernelTotals, spread: bool, width: Option<u16>) -> Grou
 
 /// Whether the dispatches of a kernel have values that differ, as far as they are written.
 fn differs(value: &ValueTotals) -> bool {
-    let mean = text::real(value.mean);
+    let mean = mean(value);
     text::real(value.min) != mean || text::real(value.max) != mean
+}
+
+fn mean(value: &ValueTotals) -> String {
+    text::mean(value.mean, value.min, value.max)
 }
 
 /// A table with what stands before and after it.

@@ -28,6 +28,13 @@ pub(crate) fn real(number: f64) -> String {
     }
 }
 
+/// A mean beside the least and the greatest of what it is of. Where these are whole and are written so, six digits of a large
+/// one could lie past both.
+pub(crate) fn mean(mean: f64, least: f64, greatest: f64) -> String {
+    let whole = |number: f64| number == number.trunc();
+    real(if mean.abs() >= 1e6 && whole(least) && whole(greatest) { mean.round() } else { mean })
+}
+
 /// Bytes in the largest binary unit that leaves at least one.
 pub(crate) fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -157,6 +164,14 @@ mod tests {
         assert_eq!(real(1.5e-7), "1.50000e-7");
         assert_eq!(real(f64::NAN), "NaN");
         assert_eq!(real(0.0), "0");
+    }
+
+    #[test]
+    fn a_mean_lies_where_its_values_do() {
+        assert_eq!(mean(123_456_789.5, 123_456_789.0, 123_456_790.0), "123456790");
+        assert_eq!(mean(1234.5, 1234.0, 1235.0), "1234.50");
+        assert_eq!(mean(12_345_678.9, 12_345_678.8, 12_345_679.0), "1.23457e7");
+        assert_eq!(mean(f64::INFINITY, 1.0, f64::INFINITY), "inf");
     }
 
     #[test]

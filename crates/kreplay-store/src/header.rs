@@ -20,8 +20,7 @@ struct Header {
 
 /// Whether the file at `path` is a kreplay file of any version. No where that cannot be told.
 pub fn is_kreplay_file(path: &Path) -> bool {
-    // A pipe would be waited for.
-    std::fs::metadata(path).is_ok_and(|found| found.is_file()) && read(path).is_ok()
+    read(path).is_ok()
 }
 
 /// Whether the file at `path` is a kreplay file of a version that this build reads.
@@ -50,11 +49,12 @@ pub(crate) fn check_length(path: &Path) -> Result<(), StoreError> {
 fn read(path: &Path) -> Result<Header, StoreError> {
     let unreadable = |source| StoreError::Path { path: path.to_owned(), action: "read", source };
     let foreign = |why: &str| StoreError::Foreign { path: path.to_owned(), why: why.to_owned() };
-    let mut file = File::open(path).map_err(unreadable)?;
-    let kind = file.metadata().map_err(unreadable)?.file_type();
+    // Before it is opened: a named pipe would be waited for.
+    let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
     if !kind.is_file() {
         return Err(foreign(if kind.is_dir() { "it is a directory" } else { "it is not a regular file" }));
     }
+    let mut file = File::open(path).map_err(unreadable)?;
     let mut header = [0; 100];
     match file.read_exact(&mut header) {
         Ok(()) => {}

@@ -140,6 +140,22 @@ fn foreign_files_are_told_apart() {
 }
 
 #[test]
+fn nobody_waits_for_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        tell.send(Reader::open(&path).map(drop)).unwrap();
+        tell.send(Writer::create(&path, Existing::Replace, &run_info()).map(drop)).unwrap();
+    });
+    for _ in 0..2 {
+        let error = told.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits").unwrap_err();
+        assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+    }
+}
+
+#[test]
 fn a_newer_file_is_named_and_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("newer.kreplay");

@@ -15,6 +15,7 @@ pub(crate) use profile::{
 };
 pub(crate) use report::{ByChoice, FormatChoice, ReportOptions};
 
+use crate::error::ExpectedError;
 use crate::exit_codes;
 
 /// Hardware counters for every kernel of an unmodified GPU program in one run.
@@ -65,12 +66,15 @@ pub(crate) enum DeviceChoice {
 /// Reads the command line.
 ///
 /// # Errors
-/// The exit code, after clap has said what is wrong, or has shown what was asked for (help, version).
-pub(crate) fn parse() -> Result<Cli, u8> {
-    Cli::try_parse().map_err(|error| {
+/// What the command ends with, after clap has said what is wrong, or has shown what was asked for (help, version).
+pub(crate) fn parse() -> Result<Cli, Result<u8, ExpectedError>> {
+    Cli::try_parse().map_err(|error| match error.print() {
         // Nothing can be done about a closed terminal.
-        let _ = error.print();
-        if error.use_stderr() { exit_codes::USAGE } else { 0 }
+        _ if error.use_stderr() => Ok(exit_codes::USAGE),
+        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(ExpectedError::Io { what: "stdout".into(), action: "written", source })
+        }
+        _ => Ok(0),
     })
 }
 

@@ -41,7 +41,7 @@ fn code_of(run: impl FnOnce() -> Result<u8, ExpectedError>) -> u8 {
 fn run() -> Result<u8, ExpectedError> {
     let cli = match cli::parse() {
         Ok(cli) => cli,
-        Err(code) => return Ok(code),
+        Err(done) => return done,
     };
     // Before any child is started.
     profile::hear_of_children()?;

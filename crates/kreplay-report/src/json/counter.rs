@@ -43,7 +43,7 @@ impl<'a> Counter<'a> {
     }
 
     pub(super) fn of_kernel(totals: &'a ValueTotals, simulated: bool) -> Self {
-        let &ValueTotals { ref first, bound, dispatches, mean, min, max } = totals;
+        let &ValueTotals { ref first, bound, dispatches, mean, min, max, .. } = totals;
         Counter { bound, totals: Some(Totals { dispatches, mean, min, max }), ..Counter::named(first, simulated) }
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use kreplay_protocol::{Outcome, WindowKind};
 use kreplay_store::{DispatchRow, Reader, outcome_name};
 
-use super::sheet::{Column, Group, Once, Sheet};
+use super::sheet::{Column, Group, Once, Sheet, write_walked};
 use super::{COUNTER, KERNEL, NAME, PASS, SOURCE, UNIT, counter, framed, kernel_name, pass};
 use crate::{Overview, ReportError, text};
 
@@ -28,12 +28,18 @@ pub(crate) fn dispatches(
             own.insert(0, Column::new("process"));
         }
         arrange(&mut own, width);
-        let mut groups = Vec::new();
-        reader.for_each_dispatch(|dispatch| {
-            groups.push(dispatch_group(&dispatch, many, width));
-            Ok::<_, ReportError>(())
-        })?;
         let values = vec![PASS, COUNTER, Column::number("value"), UNIT, SOURCE];
+        let walk = |each: &mut dyn FnMut(Group) -> Result<(), ReportError>| {
+            reader.for_each_dispatch(|dispatch| each(dispatch_group(&dispatch, many, width)))
+        };
+        if width.is_none() {
+            return write_walked(&own, &values, walk, out);
+        }
+        let mut groups = Vec::new();
+        walk(&mut |group| {
+            groups.push(group);
+            Ok(())
+        })?;
         Sheet { own, values, groups }.write(width, out)
     })
 }

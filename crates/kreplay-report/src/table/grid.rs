@@ -41,6 +41,23 @@ struct Place {
     alone: bool,
 }
 
+/// How wide columns are.
+#[derive(Debug)]
+pub(super) struct Widths(Vec<usize>);
+
+impl Widths {
+    /// With no rows yet.
+    pub(super) fn of(columns: &[(&str, bool, Fit)]) -> Widths {
+        Widths(columns.iter().map(|(name, ..)| name.width()).collect())
+    }
+
+    pub(super) fn add(&mut self, row: &[String]) {
+        for (width, cell) in self.0.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+}
+
 /// The places of the columns of some rows.
 #[derive(Debug)]
 pub(super) struct Grid {
@@ -60,14 +77,13 @@ impl Grid {
         indent: usize,
         room: usize,
     ) -> Grid {
-        let mut widths: Vec<usize> = columns.iter().map(|(name, ..)| name.width()).collect();
+        let mut widths = Widths::of(columns);
         let mut lasts = BTreeSet::new();
         for row in rows.clone() {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.width());
-            }
+            widths.add(row);
             lasts.insert(row.last().map_or(0, |cell| cell.width()));
         }
+        let Widths(widths) = widths;
         let grid = Grid::fitted(columns, &widths, indent, room);
         if grid.natural <= room {
             return grid;
@@ -83,6 +99,11 @@ impl Grid {
             Some(other) if other.lines(rows.clone()) < grid.lines(rows) => other,
             _ => grid,
         }
+    }
+
+    /// Places for rows that are as wide as they get.
+    pub(super) fn wide(columns: &[(&str, bool, Fit)], widths: &Widths) -> Grid {
+        Grid::fitted(columns, &widths.0, 0, usize::MAX)
     }
 
     fn fitted(columns: &[(&str, bool, Fit)], widths: &[usize], indent: usize, room: usize) -> Grid {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::grid::{Fit, Grid};
+use super::grid::{Fit, Grid, Widths};
 use crate::{ReportError, text};
 
 /// Spaces before the values below their group.
@@ -81,21 +81,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// Rows with all columns; only the first of a group has what belongs to the group.
     fn flat(&self) -> Vec<Vec<String>> {
-        let mut rows = Vec::new();
-        for group in &self.groups {
-            if group.values.is_empty() {
-                let absent = self.values.iter().map(|column| column.absent.to_owned());
-                rows.push(group.own.iter().cloned().chain(absent).collect());
-            }
-            let blank = vec![String::new(); group.own.len()];
-            for (place, values) in group.values.iter().enumerate() {
-                let own = if place == 0 { &group.own } else { &blank };
-                rows.push([own.as_slice(), values].concat());
-            }
-        }
-        rows
+        self.groups.iter().flat_map(|group| rows(group, &self.values)).collect()
     }
 
     fn nested(&self, room: usize, out: &mut dyn Write) -> Result<(), ReportError> {
@@ -133,6 +120,47 @@ impl Sheet {
         }
         Ok(())
     }
+}
+
+/// The rows of a group with all columns; only the first has what belongs to the group.
+fn rows(group: &Group, values: &[Column]) -> Vec<Vec<String>> {
+    if group.values.is_empty() {
+        let absent = values.iter().map(|column| column.absent.to_owned());
+        return vec![group.own.iter().cloned().chain(absent).collect()];
+    }
+    let blank = vec![String::new(); group.own.len()];
+    let own = |place| if place == 0 { &group.own } else { &blank };
+    group.values.iter().enumerate().map(|(place, values)| [own(place).as_slice(), values].concat()).collect()
+}
+
+/// What [`Sheet::write`] writes for programs. The groups are walked twice and none is kept, so that a long file needs little memory.
+pub(super) fn write_walked(
+    own: &[Column],
+    values: &[Column],
+    walk: impl Fn(&mut dyn FnMut(Group) -> Result<(), ReportError>) -> Result<(), ReportError>,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let columns = [places(own), places(values)].concat();
+    let mut widths = Widths::of(&columns);
+    let mut any = false;
+    walk(&mut |group| {
+        any = true;
+        rows(&group, values).iter().for_each(|row| widths.add(row));
+        Ok(())
+    })?;
+    if !any {
+        return Ok(());
+    }
+    let grid = Grid::wide(&columns, &widths);
+    write!(out, "{}", grid.row(columns.iter().map(|(name, ..)| *name)))?;
+    walk(&mut |group| {
+        for row in rows(&group, values) {
+            write!(out, "{}", grid.row(row.iter().map(String::as_str)))?;
+        }
+        Ok(())
+    })?;
+    writeln!(out)?;
+    Ok(())
 }
 
 fn sentence(of: &str, said: &[String]) -> String {
@@ -178,4 +206,29 @@ fn take_common(columns: &mut Vec<Column>, mut rows: Vec<&mut Vec<String>>) -> Ve
 /// With how many parts both begin.
 fn common_parts(one: &str, other: &str) -> usize {
     one.split(", ").zip(other.split(", ")).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_is_walked_is_that_of_a_sheet() {
+        let (own, values) = (vec![Column::new("kernel")], vec![Column::new("counter"), Column::number("value")]);
+        let group = |name: &str, values: &[(&str, &str)]| Group {
+            own: vec![name.into()],
+            values: values.iter().map(|(counter, value)| vec![(*counter).into(), (*value).into()]).collect(),
+        };
+        let groups = || vec![group("a", &[("A", "1"), ("a longer one", "22")]), group("a long name", &[])];
+        for many in 0..=2 {
+            let (mut walked, mut whole) = (Vec::new(), Vec::new());
+            let walk = |each: &mut dyn FnMut(Group) -> Result<(), ReportError>| {
+                groups().into_iter().take(many).try_for_each(each)
+            };
+            write_walked(&own, &values, walk, &mut walked).unwrap();
+            let groups = groups().into_iter().take(many).collect();
+            Sheet { own: own.clone(), values: values.clone(), groups }.write(None, &mut whole).unwrap();
+            assert_eq!(String::from_utf8(walked).unwrap(), String::from_utf8(whole).unwrap());
+        }
+    }
 }

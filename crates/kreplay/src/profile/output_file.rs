@@ -39,7 +39,35 @@ pub(super) fn create(options: &ProfileOptions, run: &RunInfo) -> Result<Draft, E
 
 fn refused(error: StoreError) -> ExpectedError {
     match error {
-        StoreError::Foreign { .. } | StoreError::OtherVersion { .. } => ExpectedError::NotReplaced(error),
+        StoreError::Foreign { .. } | StoreError::OtherVersion { .. } | StoreError::Path { action: "read", .. } => {
+            ExpectedError::NotReplaced(error)
+        }
         other => ExpectedError::Store(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_link_to_nowhere_is_refused_with_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        let words = ["kreplay", "profile", "--overwrite", "-o", link.to_str().unwrap(), "--", "true"];
+        let Command::Profile(options) = Cli::try_parse_from(words).unwrap().command else { panic!("not a profile") };
+        let run = RunInfo {
+            command: Vec::new(),
+            directory: String::new(),
+            host: String::new(),
+            settings: kreplay_protocol::Settings::default(),
+            start_unix_ns: 0,
+        };
+        let error = create(&options, &run).unwrap_err();
+        assert!(matches!(error, ExpectedError::NotReplaced(_)), "{error}");
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 }

@@ -33,5 +33,30 @@ pub(super) fn write(file: &Path, quiet: bool, left_running: usize, left_unread: 
         }
         Err(error) => note(&format!("kreplay: {error}")),
     }
-    note(&format!("profile: {}   (kreplay report {})", file.display(), file.display()));
+    note(&format!("profile: {}   (kreplay report {})", file.display(), for_a_shell(&file.to_string_lossy())));
+}
+
+/// A name as a shell takes it for one word, and the command for no option.
+fn for_a_shell(name: &str) -> String {
+    let name = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
+    let plain = |c: char| c.is_alphanumeric() || "/-_.,:+=@%".contains(c);
+    if name.chars().all(plain) { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_for_a_shell() {
+        for (name, word) in [
+            ("run.kreplay", "run.kreplay"),
+            ("/a/b-2/größe_1.kreplay", "/a/b-2/größe_1.kreplay"),
+            ("my run.kreplay", "'my run.kreplay'"),
+            ("it's $HOME", r"'it'\''s $HOME'"),
+            ("-o", "./-o"),
+        ] {
+            assert_eq!(for_a_shell(name), word);
+        }
+    }
 }

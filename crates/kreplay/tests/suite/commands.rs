@@ -44,6 +44,17 @@ fn a_reader_that_goes_early_is_no_error() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told() {
+    let place = Place::new();
+    for arguments in [&["--help"][..], &["profile", "--help"], &["--version"], &["plan", "--set", "none"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.kreplay(arguments).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(118), "{arguments:?}");
+        assert!(stderr(&output).contains("error: stdout could not be written"), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_plan_tells_passes_before_anything_runs() {
     let place = Place::new();
     let many = "SQ_WAVES,SQ_INSTS_VALU,SQ_INSTS_SALU,SQ_INSTS_SMEM,SQ_INSTS_LDS,SQ_INSTS_VMEM_RD,SQ_INSTS_VMEM_WR,\
