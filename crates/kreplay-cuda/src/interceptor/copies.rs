@@ -42,7 +42,11 @@ struct Side {
 
 /// What a copy does: rows where it is not one piece on both sides.
 pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
-    let (width, height, depth) = (p.width as u64, (p.height as u64).max(1), (p.depth as u64).max(1));
+    let (width, height, depth) = (p.width as u64, p.height as u64, p.depth as u64);
+    // The driver looks at no address then, and they may be null.
+    if width == 0 || height == 0 || depth == 0 {
+        return Ok(Copied::Device(Vec::new()));
+    }
     let from = side(
         (p.from_kind, p.from_host, p.from_device),
         (p.from_x, p.from_y, p.from_z),
@@ -60,9 +64,7 @@ pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result
     let whole =
         |Side { rows, .. }: &Side| (rows.pitch == width || height * depth == 1) && (depth == 1 || rows.plane == height);
     let copy = CopyBox { to: to.rows, from: from.rows, shape: (width, height, depth) };
-    let rows: Vec<(u64, u64, u64)> = if width == 0 {
-        Vec::new()
-    } else if whole(&from) && whole(&to) {
+    let rows: Vec<(u64, u64, u64)> = if whole(&from) && whole(&to) {
         vec![(copy.to.base, copy.from.base, width * height * depth)]
     } else if height.saturating_mul(depth) <= MOST_ROWS {
         copy.rows().collect()
@@ -138,16 +140,16 @@ fn side(
 
 /// What a memset does: rows where it is not one piece.
 pub(super) fn sets(p: &SetNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
+    let (width, height) = (p.width as u64, p.height as u64);
+    if width == 0 || height == 0 {
+        return Ok(Copied::Device(Vec::new()));
+    }
     if place(p.to) != Place::Device {
         return Err(ELSEWHERE);
     }
     let element = u8::try_from(p.element).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4));
     let Some(element) = element else { return Err("memset of an unknown element size") };
-    let (width, height) = (p.width as u64, (p.height as u64).max(1));
     let (to, value, pitch) = (p.to, p.value, p.pitch as u64);
-    if width == 0 {
-        return Ok(Copied::Device(Vec::new()));
-    }
     if height == 1 || pitch == width * u64::from(element) {
         return Ok(Copied::Device(vec![CudaWork::Fill { to, value, element, count: width * height }]));
     }
@@ -232,6 +234,20 @@ mod tests {
         (p.from_kind, p.to_kind) = (2, 1);
         let span = (0x3000, 0, 32 * 0xf_ffff + 16);
         assert_eq!(copies(&p, &any).map(rows), Ok(vec![span]), "from its first byte to its last");
+    }
+
+    #[test]
+    fn what_has_no_rows_is_nothing() {
+        for (width, height, depth) in [(0, 1, 1), (16, 0, 1), (16, 1, 0), (16, 5000, 0)] {
+            for kinds in [(1, 2), (2, 1), (2, 2), (4, 4)] {
+                let mut p = description(kinds);
+                (p.from_host, p.width, p.height, p.depth) = (0, width, height, depth);
+                let made = copies(&p, &|_| Place::Device).map(rows);
+                assert_eq!(made, Ok(Vec::new()), "{kinds:?} {width} {height} {depth}");
+            }
+            let set = SetNodeParams { to: 0, pitch: 32, value: 7, element: 1, width, height: height * depth };
+            assert_eq!(sets(&set, &|_| Place::Elsewhere).map(rows), Ok(Vec::new()));
+        }
     }
 
     #[test]
