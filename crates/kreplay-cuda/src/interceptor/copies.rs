@@ -30,6 +30,8 @@ pub(super) enum Place {
     Device,
     /// The host's.
     Host,
+    /// Both may use it.
+    Managed,
     /// Memory of another device or process, or nobody knows.
     Elsewhere,
 }
@@ -123,11 +125,16 @@ fn side(
     place: &dyn Fn(u64) -> Place,
 ) -> Result<Side, &'static str> {
     let (base, device) = match kind {
-        memory_kind::HOST => (host, false),
+        // The driver goes by the address, whatever kind the program names.
+        memory_kind::HOST => match place(host) {
+            Place::Device => (host, true),
+            Place::Host | Place::Managed => (host, false),
+            Place::Elsewhere => return Err(ELSEWHERE),
+        },
         memory_kind::DEVICE | memory_kind::UNIFIED => match place(device) {
             Place::Device => (device, true),
             Place::Host if kind == memory_kind::UNIFIED => (device, false),
-            Place::Host | Place::Elsewhere => return Err(ELSEWHERE),
+            Place::Host | Place::Managed | Place::Elsewhere => return Err(ELSEWHERE),
         },
         _ => return Err("array copy"),
     };
@@ -191,7 +198,7 @@ mod tests {
     #[test]
     fn directions_come_from_kinds_and_from_what_is_known() {
         let device = |address: u64| if address == 0x4000 { Place::Device } else { Place::Host };
-        let any = |_| Place::Device;
+        let any = |address: u64| if matches!(address, 0x1000 | 0x3000) { Place::Host } else { Place::Device };
         let made = |from, to| copies(&description((from, to)), &any).map(rows);
         assert!(copies(&description((2, 2)), &device).is_err(), "what is called a device's is not ours");
         assert_eq!(made(2, 2), Ok(vec![(0x4000, 0x2000, 16)]));
@@ -204,6 +211,18 @@ mod tests {
         assert!(matches!(copies(&description((4, 4)), &|_| Place::Device), Ok(Copied::Device(_))));
         assert!(copies(&description((4, 4)), &|_| Place::Elsewhere).is_err());
         assert!(made(3, 2).is_err_and(|why| why.contains("array")));
+        // What is called the host's is where its address is.
+        let called = |place: Place, kinds| copies(&description(kinds), &move |_| place);
+        assert!(
+            [(1, 2), (2, 1)].into_iter().all(|kinds| matches!(called(Place::Device, kinds), Ok(Copied::Device(_))))
+        );
+        assert!([(1, 2), (2, 1)].into_iter().all(|kinds| called(Place::Elsewhere, kinds).is_err()));
+        let managed = |address| if address == 0x1000 { Place::Managed } else { Place::Device };
+        assert!(matches!(copies(&description((1, 2)), &managed), Ok(Copied::Upload(_))));
+        assert!(
+            copies(&description((4, 2)), &|address| if address == 0x2000 { Place::Managed } else { any(address) })
+                .is_err()
+        );
     }
 
     #[test]
@@ -229,6 +248,7 @@ mod tests {
             (one.rows().count(), one.rows().last()),
             (1 << 20, Some((0x4000 + 32 * 0xf_ffff, 0x2000 + 16 * 0xf_ffff, 16)))
         );
+        let any = |address: u64| if matches!(address, 0x1000 | 0x3000) { Place::Host } else { Place::Device };
         (p.from_kind, p.to_kind) = (1, 2);
         assert!(copies(&p, &any).is_err(), "so many pieces of the host are not saved");
         (p.from_kind, p.to_kind) = (2, 1);

@@ -78,7 +78,10 @@ impl Interceptor {
         }
         let p = data.parameters;
         let addresses = match written {
-            Written::Nothing => Vec::new(),
+            Written::Nothing => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                vec![unsafe { p.cast::<CopyParams>().read() }.to]
+            }
             // Copies of arrays and batches between devices are not looked into.
             Written::Unknown => return Peers::All,
             Written::Copy(_) | Written::Host => {
@@ -126,7 +129,18 @@ impl Interceptor {
         };
         let place = |address| self.place(data.context, address);
         match written {
-            Written::Nothing | Written::Host => Kind::Reads,
+            Written::Nothing | Written::Host => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                let p = unsafe { data.parameters.cast::<CopyParams>().read() };
+                let live = locked(&self.live);
+                // The driver goes by addresses, whatever direction the function is named for.
+                match (live.is_device(data.context, p.to), live.is_device(data.context, p.from)) {
+                    _ if live.owner(p.to).is_some_and(|owner| owner != data.context) => Kind::Foreign,
+                    (true, true) => Kind::Within,
+                    (true, false) => Kind::Other,
+                    (false, _) => Kind::Reads,
+                }
+            }
             Written::Set(element) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<SetParams>().read() };
@@ -138,12 +152,17 @@ impl Interceptor {
                 let p = unsafe { data.parameters.cast::<CopyParams>().read() };
                 let live = locked(&self.live);
                 let elsewhere = |address| live.owner(address).is_some_and(|owner| owner != data.context);
-                match (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from) {
-                    // What another context allocated is nothing that could be put back, or read here.
-                    _ if elsewhere(p.to) || elsewhere(p.from) => Kind::Foreign,
+                // What another context allocated is nothing that could be put back, or read here.
+                if elsewhere(p.to) || elsewhere(p.from) {
+                    return Kind::Foreign;
+                }
+                let sides = (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from);
+                drop(live);
+                match sides {
                     (true, true, _) => Kind::Within,
                     (true, false, From::Host | From::Anywhere) => Kind::Upload { from, bytes: p.bytes as u64 },
-                    (false, true, From::Anywhere) => Kind::Reads,
+                    // A variable of a module is no allocation, and no memory of the host either.
+                    (false, true, From::Anywhere) if place(p.to) != Place::Elsewhere => Kind::Reads,
                     // Between two places on the host, or memory that nobody told of.
                     _ => Kind::Foreign,
                 }
@@ -192,7 +211,13 @@ impl Interceptor {
             return Place::Device;
         }
         let _depth = crate::agent::Depth::enter();
-        if self.driver.is_host(address) { Place::Host } else { Place::Elsewhere }
+        if self.driver.is_host(address) {
+            Place::Host
+        } else if self.driver.is_managed(address) {
+            Place::Managed
+        } else {
+            Place::Elsewhere
+        }
     }
 
     /// What does an operation again. Bytes of the host are saved now: the program may change them once the call is done.
@@ -207,9 +232,14 @@ impl Interceptor {
             Kind::Upload { from: source, .. } => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<CopyParams>().read() };
-                // Memory of another device, or of another process, is nothing that could be read here.
-                let host = *source == From::Host || self.place(data.context, p.from) == Place::Host;
-                if p.from == 0 || p.bytes == 0 || !host || !self.host_settled(p.from, p.bytes as u64) {
+                // Memory of another device, or of another process, is nothing that could be read here; nor is a variable, of
+                // which a program may say that it is the host's.
+                let host = || match self.place(data.context, p.from) {
+                    Place::Host => true,
+                    Place::Managed => *source == From::Host,
+                    Place::Device | Place::Elsewhere => false,
+                };
+                if p.from == 0 || p.bytes == 0 || !host() || !self.host_settled(p.from, p.bytes as u64) {
                     return None;
                 }
                 upload(p.to, p.from, p.bytes as u64)
@@ -298,7 +328,7 @@ pub(super) fn kept(rows: &[(u64, u64, u64)]) -> u64 {
 fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<Range> {
     let p = data.parameters;
     match written {
-        Written::Nothing | Written::Host => None,
+        Written::Nothing | Written::Host if matches!(kind, Kind::Reads) => None,
         Written::Copy2D | Written::Copy3D => match kind {
             Kind::Reads => None,
             Kind::Rows(Copied::Device(works)) => hull(works.iter().map(|work| match work {
@@ -310,7 +340,7 @@ fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<R
             _ => Some(Range::new(0, u64::MAX)),
         },
         Written::Unknown => Some(Range::new(0, u64::MAX)),
-        Written::Copy(_) => {
+        Written::Nothing | Written::Host | Written::Copy(_) => {
             // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
             let p = unsafe { p.cast::<CopyParams>().read() };
             Some(Range::new(p.to, p.bytes as u64))
