@@ -188,7 +188,10 @@ impl Interceptor {
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
             resource::STREAM_DESTROY_STARTING => {
                 self.captures.stream_gone(data.stream);
-                self.context(data.context).stream_retired(data.stream);
+                // It may go after its context, of which nothing is to be known any more.
+                if let Some(state) = self.contexts.get(data.context) {
+                    state.stream_retired(data.stream);
+                }
             }
             resource::MODULE_LOADED if !data.description.is_null() => {
                 // SAFETY: the description of this id, valid in the callback.
