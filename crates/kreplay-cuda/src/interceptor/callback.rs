@@ -128,8 +128,10 @@ impl Interceptor {
             Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
             _ => {}
         }
-        if let Class::EndCapture { per_thread } = class {
-            self.capture_exit(data, per_thread, returned);
+        match class {
+            Class::EndCapture { per_thread } => self.capture_exit(data, per_thread, returned),
+            Class::Unmap => self.unmap_exit(data, returned == 0),
+            _ => {}
         }
         if returned != 0 {
             return;
