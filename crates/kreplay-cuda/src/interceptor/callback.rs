@@ -69,6 +69,7 @@ impl Interceptor {
                 self.pools_before(data, allocation);
             }
             Class::Free => self.free_enter(data),
+            Class::CloseIpc => self.ipc_closing(data),
             Class::FreeToPool => self.free_to_pool_enter(data),
             Class::TrimPool | Class::DestroyPool => self.shrink_pool_enter(class, data),
             Class::PoolAttribute => self.pool_attribute_enter(data),
@@ -131,6 +132,7 @@ impl Interceptor {
         match class {
             Class::EndCapture { per_thread } => self.capture_exit(data, per_thread, returned),
             Class::Unmap => self.unmap_exit(data, returned == 0),
+            Class::CloseIpc if returned != 0 => self.ipc_stays(data),
             _ => {}
         }
         if returned != 0 {

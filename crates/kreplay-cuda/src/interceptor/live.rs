@@ -160,6 +160,7 @@ impl Interceptor {
             live.0.retain(|_, (owner, _)| *owner != Some(context));
             bases
         };
+        bases.iter().for_each(|base| self.opened.forget(*base));
         for state in self.all_contexts() {
             for base in &bases {
                 // Gone for good: there is nothing to bring back.
