@@ -127,7 +127,8 @@ impl Interceptor {
             }
             Some(Pending::Capture(beginning)) if returned == 0 => self.capture_began(data, class, beginning),
             Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
-            _ => {}
+            Some(pending) => pending.submitted(),
+            None => {}
         }
         match class {
             Class::EndCapture { per_thread } => self.capture_exit(data, per_thread, returned),
@@ -153,6 +154,7 @@ impl Interceptor {
 
     /// What is known of a context ends with it.
     fn context_ends(&self, context: Context) {
+        self.each_driven(|driven| driven.agent.forget_writer(context));
         let state = self.forget_context(context);
         super::recent::forget();
         if let Some(state) = state {

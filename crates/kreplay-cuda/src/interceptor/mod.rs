@@ -32,6 +32,7 @@ mod mappings;
 mod newer;
 mod operation_streams;
 mod operations;
+mod peers;
 mod pending;
 mod pool_places;
 mod pools;

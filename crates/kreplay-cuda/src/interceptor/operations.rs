@@ -2,7 +2,8 @@
 
 use super::copies::{Copied, ELSEWHERE, Place, copies, one_plane, sets};
 use super::ids::{From, Written};
-use super::operation_streams::operation_stream;
+use super::operation_streams::{operation_stream, submitted_to};
+use super::peers::Reached;
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::agent::{CONTEXTS, CudaWork};
@@ -31,6 +32,8 @@ impl Interceptor {
         let range = written_range(data, written, &kind);
         let peers = self.peers(data, written);
         let (mut guards, mut early) = (Vec::new(), Vec::new());
+        // SAFETY: CUPTI hands the parameters of the function with this number.
+        let mut reached = Reached::from(data.context, unsafe { submitted_to(id, data.parameters) });
         // An address says nothing about its context, so the operation is kept out of every context's windows; memory of
         // another context is not put back by this one's.
         for state in self.all_contexts() {
@@ -43,7 +46,13 @@ impl Interceptor {
             let mut work = || self.repeat(data, &kind);
             let operation = match &kind {
                 // Its window could not do it again.
-                _ if state.context != data.context && peers.reach(state.context) => Operation::Foreign,
+                _ if state.context != data.context && peers.reach(state.context) => {
+                    // While something is captured nothing is recorded into streams, and no window opens.
+                    if !capturing {
+                        reached.push(driven);
+                    }
+                    Operation::Foreign
+                }
                 _ if state.context != data.context => Operation::Elsewhere,
                 Kind::Reads => Operation::Reads,
                 Kind::Foreign => Operation::Foreign,
@@ -60,7 +69,7 @@ impl Interceptor {
             }
         }
         if !guards.is_empty() || !early.is_empty() {
-            push(data.correlation_id, Pending::Guards { guards, _early: early });
+            push(data.correlation_id, Pending::Guards { guards, reached, _early: early });
         }
     }
 

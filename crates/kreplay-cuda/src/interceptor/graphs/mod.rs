@@ -101,6 +101,23 @@ impl Plan {
         Some(within[..depth].into())
     }
 
+    /// The arguments of all its kernels, one after another; `None` where it may do what is not known. A word at a time is looked at, so each
+    /// kernel's begin where one does.
+    fn arguments(&self) -> Option<Vec<u8>> {
+        let mut all = Vec::new();
+        for step in self.steps.iter().filter(|step| step.enabled) {
+            match &step.work {
+                Work::Kernel { launch, .. } => {
+                    all.extend_from_slice(&launch.arguments);
+                    all.resize(all.len().next_multiple_of(8), 0);
+                }
+                Work::Device(_) | Work::Upload(_) | Work::ToHost(_) => {}
+                Work::Unrecordable(_) => return None,
+            }
+        }
+        Some(all)
+    }
+
     fn has_kernels(&self) -> bool {
         self.steps.iter().any(|step| step.enabled && matches!(step.work, Work::Kernel { .. }))
     }
