@@ -13,7 +13,9 @@ use crate::agent::{CONTEXTS, CudaWork};
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::GraphLaunchParams;
 use crate::tables::{Context, GraphExec, Stream};
-use kreplay_engine::{Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Traits};
+use kreplay_engine::{
+    Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Region, RegionKind, Traits, Writers,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,9 +30,10 @@ impl Interceptor {
         if self.capturing() && self.is_captured_stream(stream) {
             return;
         }
+        let exec = GraphExec(parameters.graph);
+        self.graph_allocates(data.context, exec);
         let state = self.context(data.context);
         let (driven, unwaited) = self.engine_now(&state);
-        let exec = GraphExec(parameters.graph);
         // Of one that nothing is known of, or nothing but that it cannot be recorded, or not now.
         let reason = unwaited.unwrap_or(Decline::GraphLaunch);
         let info = DispatchInfo { stream: stream.raw(), ..bare("CUDA graph".into(), exec.raw(), reason) };
@@ -58,6 +61,17 @@ impl Interceptor {
             state.has_waited();
         }
         push(data.correlation_id, Pending::run(guard, beside));
+    }
+
+    /// What a graph allocates is memory from its launch on, until it is freed: of the graphs' own, which nobody can put back.
+    fn graph_allocates(&self, context: Context, exec: GraphExec) {
+        let allocated = locked(&self.graphs).0.get(&exec).map(|plan| plan.allocated.clone()).unwrap_or_default();
+        for range in allocated.into_iter().filter(|range| range.base != 0 && range.bytes != 0) {
+            let known = locked(&self.live).is_at(range.base);
+            if !known {
+                self.born(Some(context), Region { range, kind: RegionKind::Untracked, writers: Writers::Others });
+            }
+        }
     }
 
     /// What keeps windows out of other contexts whose memory a graph may write.

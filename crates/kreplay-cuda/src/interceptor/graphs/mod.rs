@@ -12,6 +12,7 @@ mod walk;
 pub(super) use follow::Change;
 
 use crate::tables::{GraphExec, GraphNode};
+use kreplay_engine::Range;
 use node::Work;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ struct Plan {
     steps: Vec<Step>,
     /// Nodes that the program left out, as it named them. They stay left out when everything else is updated.
     disabled: HashSet<GraphNode>,
+    /// Memory that it allocates and does not free: whoever comes after its launch may use it.
+    allocated: Vec<Range>,
 }
 
 /// What a node does.
@@ -59,7 +62,7 @@ impl Plan {
 
     /// Takes the parameters of another graph of the same shape. Which of its nodes are those that are left out is not told.
     fn update(&mut self, plan: Plan) {
-        self.steps = plan.steps;
+        (self.steps, self.allocated) = (plan.steps, plan.allocated);
         if !self.disabled.is_empty() {
             self.refuse(PERHAPS_DISABLED);
         }
