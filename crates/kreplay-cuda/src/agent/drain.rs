@@ -32,6 +32,7 @@ impl CudaAgent {
             }
             Ok(Progress::Done)
         })?;
+        self.wait_for_writers(deadline)?;
         // What no stream of the list showed is waited for here: the driver's own work, which ends, and that of other threads'
         // default streams, which may wait for the host.
         if per_thread_used() {

@@ -22,6 +22,7 @@ mod slots;
 mod streams;
 mod whole;
 mod work;
+mod writers;
 
 #[cfg(test)]
 mod conformance;
@@ -52,6 +53,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use streams::Streams;
 use whole::Whole;
+use writers::Writers;
 
 /// Contexts of the process, kept by the interceptor's map of them. One thread may launch to several, and kernels of a
 /// collective wait for each other across them: no launch may be waited for then before the next one.
@@ -83,6 +85,8 @@ struct Inner {
     digests: Mutex<Digests>,
     streams: Mutex<Streams>,
     whole: Whole,
+    /// Work of other contexts that may write memory of this one's.
+    writers: Mutex<Writers>,
     lost: OnceLock<String>,
     /// The program's stream that the current pass runs on; 0 for our own.
     pass_stream: AtomicU64,
@@ -164,6 +168,7 @@ impl CudaAgent {
             digests: Mutex::default(),
             streams: Mutex::default(),
             whole: Whole::default(),
+            writers: Mutex::default(),
             lost: OnceLock::new(),
             pass_stream: AtomicU64::new(0),
             launches: AtomicU64::new(0),

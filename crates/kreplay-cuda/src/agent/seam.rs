@@ -127,6 +127,7 @@ impl CudaAgent {
     /// Frees what the agent holds for tables and results; the context is about to go.
     pub(crate) fn close(&self) {
         self.leave_device();
+        self.forget_writers();
         let Ok(_entered) = self.enter() else { return };
         locked(&self.0.slots).close(self.driver());
         locked(&self.0.marks).close(self.driver());

@@ -2,7 +2,9 @@
 
 use super::driver::{functions, put};
 use super::world;
-use crate::tables::graph_structs::{CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams, memory_kind, node_kind};
+use crate::tables::graph_structs::{
+    AllocationNodeParams, CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams, memory_kind, node_kind,
+};
 use crate::tables::{Context, Function};
 use std::ffi::{c_char, c_void};
 
@@ -19,6 +21,10 @@ pub(crate) enum Node {
     Set { to: u64, value: u8, count: usize },
     /// The nodes of another graph.
     Graph(u64),
+    /// An allocation of these bytes there.
+    Allocation { base: u64, bytes: usize },
+    /// A free of what is there.
+    Free(u64),
     /// Anything else, by its kind.
     Other(u32),
 }
@@ -56,6 +62,8 @@ pub(super) fn find(name: &str) -> *mut c_void {
         "cuGraphMemcpyNodeGetParams" => cuGraphMemcpyNodeGetParams as *mut c_void,
         "cuGraphMemsetNodeGetParams" => cuGraphMemsetNodeGetParams as *mut c_void,
         "cuGraphChildGraphNodeGetGraph" => cuGraphChildGraphNodeGetGraph as *mut c_void,
+        "cuGraphMemAllocNodeGetParams" => cuGraphMemAllocNodeGetParams as *mut c_void,
+        "cuGraphMemFreeNodeGetParams" => cuGraphMemFreeNodeGetParams as *mut c_void,
         "cuStreamIsCapturing" => cuStreamIsCapturing as *mut c_void,
         "cuFuncGetName" => cuFuncGetName as *mut c_void,
         _ => std::ptr::null_mut(),
@@ -112,6 +120,8 @@ functions! {
             Node::Copy { .. } => node_kind::COPY,
             Node::Set { .. } => node_kind::SET,
             Node::Graph(_) => node_kind::GRAPH,
+            Node::Allocation { .. } => node_kind::ALLOCATION,
+            Node::Free(_) => node_kind::FREE,
             Node::Other(kind) => kind,
         });
         0
@@ -140,6 +150,16 @@ functions! {
     fn cuGraphChildGraphNodeGetGraph(handle: u64, graph: *mut u64) {
         let Some(Node::Graph(child)) = node(handle) else { return INVALID_VALUE };
         put(graph, child);
+        0
+    }
+    fn cuGraphMemAllocNodeGetParams(handle: u64, params: *mut AllocationNodeParams) {
+        let Some(Node::Allocation { base, bytes }) = node(handle) else { return INVALID_VALUE };
+        put(params, AllocationNodeParams { pool: [0; 11], access: std::ptr::null(), access_count: 0, bytes, pointer: base });
+        0
+    }
+    fn cuGraphMemFreeNodeGetParams(handle: u64, pointer: *mut u64) {
+        let Some(Node::Free(base)) = node(handle) else { return INVALID_VALUE };
+        put(pointer, base);
         0
     }
     fn cuFuncGetName(name: *mut *const c_char, function: u64) {

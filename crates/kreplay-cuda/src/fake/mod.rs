@@ -140,6 +140,9 @@ pub(crate) fn set_busy(stream: u64, busy: bool) {
     world.busy.retain(|known| *known != stream);
     if busy {
         world.busy.push(stream);
+    } else {
+        // What comes later is not what they wait for.
+        world.behind.retain(|_, behind| *behind != stream);
     }
 }
 

@@ -123,6 +123,9 @@ impl Interceptor {
         if base == 0 || bytes == 0 {
             return;
         }
+        if class == Allocation::Ipc && !self.opened.open(base) && locked(&self.live).is_at(base) {
+            return;
+        }
         // Managed and host memory is reached from every context.
         let shared = matches!(kind, RegionKind::Managed { .. } | RegionKind::Host { .. });
         let region = Region { range: Range::new(base, bytes), kind, writers };

@@ -69,6 +69,7 @@ impl Interceptor {
                 self.pools_before(data, allocation);
             }
             Class::Free => self.free_enter(data),
+            Class::CloseIpc => self.ipc_closing(data),
             Class::FreeToPool => self.free_to_pool_enter(data),
             Class::TrimPool | Class::DestroyPool => self.shrink_pool_enter(class, data),
             Class::PoolAttribute => self.pool_attribute_enter(data),
@@ -126,10 +127,14 @@ impl Interceptor {
             }
             Some(Pending::Capture(beginning)) if returned == 0 => self.capture_began(data, class, beginning),
             Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
-            _ => {}
+            Some(pending) => pending.submitted(),
+            None => {}
         }
-        if let Class::EndCapture { per_thread } = class {
-            self.capture_exit(data, per_thread, returned);
+        match class {
+            Class::EndCapture { per_thread } => self.capture_exit(data, per_thread, returned),
+            Class::Unmap => self.unmap_exit(data, returned == 0),
+            Class::CloseIpc if returned != 0 => self.ipc_stays(data),
+            _ => {}
         }
         if returned != 0 {
             return;
@@ -149,6 +154,7 @@ impl Interceptor {
 
     /// What is known of a context ends with it.
     fn context_ends(&self, context: Context) {
+        self.each_driven(|driven| driven.agent.forget_writer(context));
         let state = self.forget_context(context);
         super::recent::forget();
         if let Some(state) = state {
@@ -188,7 +194,10 @@ impl Interceptor {
             resource::STREAM_CREATED if !crate::agent::inside() => self.context(data.context).stream_born(data.stream),
             resource::STREAM_DESTROY_STARTING => {
                 self.captures.stream_gone(data.stream);
-                self.context(data.context).stream_retired(data.stream);
+                // It may go after its context, of which nothing is to be known any more.
+                if let Some(state) = self.contexts.get(data.context) {
+                    state.stream_retired(data.stream);
+                }
             }
             resource::MODULE_LOADED if !data.description.is_null() => {
                 // SAFETY: the description of this id, valid in the callback.

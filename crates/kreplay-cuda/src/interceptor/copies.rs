@@ -30,6 +30,8 @@ pub(super) enum Place {
     Device,
     /// The host's.
     Host,
+    /// Both may use it.
+    Managed,
     /// Memory of another device or process, or nobody knows.
     Elsewhere,
 }
@@ -42,7 +44,11 @@ struct Side {
 
 /// What a copy does: rows where it is not one piece on both sides.
 pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
-    let (width, height, depth) = (p.width as u64, (p.height as u64).max(1), (p.depth as u64).max(1));
+    let (width, height, depth) = (p.width as u64, p.height as u64, p.depth as u64);
+    // The driver looks at no address then, and they may be null.
+    if width == 0 || height == 0 || depth == 0 {
+        return Ok(Copied::Device(Vec::new()));
+    }
     let from = side(
         (p.from_kind, p.from_host, p.from_device),
         (p.from_x, p.from_y, p.from_z),
@@ -60,9 +66,7 @@ pub(super) fn copies(p: &CopyNodeParams, place: &dyn Fn(u64) -> Place) -> Result
     let whole =
         |Side { rows, .. }: &Side| (rows.pitch == width || height * depth == 1) && (depth == 1 || rows.plane == height);
     let copy = CopyBox { to: to.rows, from: from.rows, shape: (width, height, depth) };
-    let rows: Vec<(u64, u64, u64)> = if width == 0 {
-        Vec::new()
-    } else if whole(&from) && whole(&to) {
+    let rows: Vec<(u64, u64, u64)> = if whole(&from) && whole(&to) {
         vec![(copy.to.base, copy.from.base, width * height * depth)]
     } else if height.saturating_mul(depth) <= MOST_ROWS {
         copy.rows().collect()
@@ -121,11 +125,16 @@ fn side(
     place: &dyn Fn(u64) -> Place,
 ) -> Result<Side, &'static str> {
     let (base, device) = match kind {
-        memory_kind::HOST => (host, false),
+        // The driver goes by the address, whatever kind the program names.
+        memory_kind::HOST => match place(host) {
+            Place::Device => (host, true),
+            Place::Host | Place::Managed => (host, false),
+            Place::Elsewhere => return Err(ELSEWHERE),
+        },
         memory_kind::DEVICE | memory_kind::UNIFIED => match place(device) {
             Place::Device => (device, true),
             Place::Host if kind == memory_kind::UNIFIED => (device, false),
-            Place::Host | Place::Elsewhere => return Err(ELSEWHERE),
+            Place::Host | Place::Managed | Place::Elsewhere => return Err(ELSEWHERE),
         },
         _ => return Err("array copy"),
     };
@@ -138,16 +147,16 @@ fn side(
 
 /// What a memset does: rows where it is not one piece.
 pub(super) fn sets(p: &SetNodeParams, place: &dyn Fn(u64) -> Place) -> Result<Copied, &'static str> {
+    let (width, height) = (p.width as u64, p.height as u64);
+    if width == 0 || height == 0 {
+        return Ok(Copied::Device(Vec::new()));
+    }
     if place(p.to) != Place::Device {
         return Err(ELSEWHERE);
     }
     let element = u8::try_from(p.element).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4));
     let Some(element) = element else { return Err("memset of an unknown element size") };
-    let (width, height) = (p.width as u64, (p.height as u64).max(1));
     let (to, value, pitch) = (p.to, p.value, p.pitch as u64);
-    if width == 0 {
-        return Ok(Copied::Device(Vec::new()));
-    }
     if height == 1 || pitch == width * u64::from(element) {
         return Ok(Copied::Device(vec![CudaWork::Fill { to, value, element, count: width * height }]));
     }
@@ -189,7 +198,7 @@ mod tests {
     #[test]
     fn directions_come_from_kinds_and_from_what_is_known() {
         let device = |address: u64| if address == 0x4000 { Place::Device } else { Place::Host };
-        let any = |_| Place::Device;
+        let any = |address: u64| if matches!(address, 0x1000 | 0x3000) { Place::Host } else { Place::Device };
         let made = |from, to| copies(&description((from, to)), &any).map(rows);
         assert!(copies(&description((2, 2)), &device).is_err(), "what is called a device's is not ours");
         assert_eq!(made(2, 2), Ok(vec![(0x4000, 0x2000, 16)]));
@@ -202,6 +211,18 @@ mod tests {
         assert!(matches!(copies(&description((4, 4)), &|_| Place::Device), Ok(Copied::Device(_))));
         assert!(copies(&description((4, 4)), &|_| Place::Elsewhere).is_err());
         assert!(made(3, 2).is_err_and(|why| why.contains("array")));
+        // What is called the host's is where its address is.
+        let called = |place: Place, kinds| copies(&description(kinds), &move |_| place);
+        assert!(
+            [(1, 2), (2, 1)].into_iter().all(|kinds| matches!(called(Place::Device, kinds), Ok(Copied::Device(_))))
+        );
+        assert!([(1, 2), (2, 1)].into_iter().all(|kinds| called(Place::Elsewhere, kinds).is_err()));
+        let managed = |address| if address == 0x1000 { Place::Managed } else { Place::Device };
+        assert!(matches!(copies(&description((1, 2)), &managed), Ok(Copied::Upload(_))));
+        assert!(
+            copies(&description((4, 2)), &|address| if address == 0x2000 { Place::Managed } else { any(address) })
+                .is_err()
+        );
     }
 
     #[test]
@@ -227,11 +248,26 @@ mod tests {
             (one.rows().count(), one.rows().last()),
             (1 << 20, Some((0x4000 + 32 * 0xf_ffff, 0x2000 + 16 * 0xf_ffff, 16)))
         );
+        let any = |address: u64| if matches!(address, 0x1000 | 0x3000) { Place::Host } else { Place::Device };
         (p.from_kind, p.to_kind) = (1, 2);
         assert!(copies(&p, &any).is_err(), "so many pieces of the host are not saved");
         (p.from_kind, p.to_kind) = (2, 1);
         let span = (0x3000, 0, 32 * 0xf_ffff + 16);
         assert_eq!(copies(&p, &any).map(rows), Ok(vec![span]), "from its first byte to its last");
+    }
+
+    #[test]
+    fn what_has_no_rows_is_nothing() {
+        for (width, height, depth) in [(0, 1, 1), (16, 0, 1), (16, 1, 0), (16, 5000, 0)] {
+            for kinds in [(1, 2), (2, 1), (2, 2), (4, 4)] {
+                let mut p = description(kinds);
+                (p.from_host, p.width, p.height, p.depth) = (0, width, height, depth);
+                let made = copies(&p, &|_| Place::Device).map(rows);
+                assert_eq!(made, Ok(Vec::new()), "{kinds:?} {width} {height} {depth}");
+            }
+            let set = SetNodeParams { to: 0, pitch: 32, value: 7, element: 1, width, height: height * depth };
+            assert_eq!(sets(&set, &|_| Place::Elsewhere).map(rows), Ok(Vec::new()));
+        }
     }
 
     #[test]

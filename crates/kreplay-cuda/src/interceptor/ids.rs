@@ -21,6 +21,8 @@ pub(super) enum Class {
     Allocate(Allocation),
     /// Frees what its first parameter names.
     Free,
+    /// Closes memory of another process, which may be open several times.
+    CloseIpc,
     /// Frees it to its pool, in the order of a stream.
     FreeToPool,
     /// Makes a pool smaller.
@@ -176,7 +178,8 @@ pub(super) fn class(id: u32) -> Option<Class> {
         IPC_OPEN | IPC_OPEN_V2 => Class::Allocate(Allocation::Ipc),
         EXTERNAL_MAPPED_BUFFER => Class::Allocate(Allocation::External),
         MEM_POOL_IMPORT_POINTER => Class::Allocate(Allocation::ImportedPool),
-        MEM_FREE | MEM_FREE_HOST | MEM_HOST_UNREGISTER | IPC_CLOSE => Class::Free,
+        MEM_FREE | MEM_FREE_HOST | MEM_HOST_UNREGISTER => Class::Free,
+        IPC_CLOSE => Class::CloseIpc,
         MEM_FREE_ASYNC | MEM_FREE_ASYNC_PTSZ => Class::FreeToPool,
         MEM_POOL_TRIM => Class::TrimPool,
         MEM_POOL_DESTROY => Class::DestroyPool,

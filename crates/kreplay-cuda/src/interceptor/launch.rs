@@ -4,6 +4,7 @@ use super::call::{Call, function_of, note_stream, stream_named, stream_of, symbo
 use super::code::FunctionInfo;
 use super::context::{ContextState, Driven};
 use super::ids::Form;
+use super::peers::Beside;
 use super::pending::{LastOf, Pending, pop, push};
 use super::{Interceptor, locked, recent};
 use crate::agent::{CONTEXTS, CudaWork, launching_on};
@@ -29,7 +30,7 @@ impl Interceptor {
         // `None`: this thread has not launched it, or not lately.
         let asked = recent::with(data.context, function, |state, function| {
             let known = |selected| Known { state: Arc::clone(state), function: Arc::clone(function), selected };
-            match self.ask(state, function, data) {
+            match self.ask(state, function, data, (form, per_thread)) {
                 Some(Asked::Describe(selected)) => Some(known(selected)),
                 Some(Asked::Passed) | None => None,
             }
@@ -50,13 +51,19 @@ impl Interceptor {
         // Perhaps nobody wants it: then nothing but its name is needed.
         let function = state.functions.named(function, || symbol(data));
         recent::keep(epoch, &state, &function);
-        if let Some(Asked::Describe(selected)) = self.ask(&state, &function, data) {
+        if let Some(Asked::Describe(selected)) = self.ask(&state, &function, data, (form, per_thread)) {
             self.describe(data, form, per_thread, &Known { state, function, selected });
         }
     }
 
     /// Asks the filter about a launch, with or without an engine. `None` when there can be none.
-    fn ask(&self, state: &Arc<ContextState>, function: &FunctionInfo, data: &CallbackData) -> Option<Asked> {
+    fn ask(
+        &self,
+        state: &Arc<ContextState>,
+        function: &FunctionInfo,
+        data: &CallbackData,
+        form: (Form, bool),
+    ) -> Option<Asked> {
         let left_out = function.is_left_out(&self.process);
         if let Some(call) = state.early_call() {
             let selected = if left_out {
@@ -67,7 +74,12 @@ impl Interceptor {
             };
             if selected.is_none() {
                 state.launches_unseen(self);
-                push(data.correlation_id, Pending::Early { _call: call });
+                let beside = self.beside_unprofiled(data, form, state, function);
+                let pending = match beside.guards.is_empty() {
+                    true => Pending::Early { _call: call },
+                    false => Pending::beside(beside, vec![call]),
+                };
+                push(data.correlation_id, pending);
                 return Some(Asked::Passed);
             }
             return Some(Asked::Describe(selected));
@@ -75,6 +87,10 @@ impl Interceptor {
         let Some(driven) = state.driven() else {
             // None could be made.
             state.launches_unseen(self);
+            let beside = self.beside_unprofiled(data, form, state, function);
+            if !beside.guards.is_empty() {
+                push(data.correlation_id, Pending::beside(beside, Vec::new()));
+            }
             return None;
         };
         Some(pass_by(driven, function, left_out, data))
@@ -105,7 +121,8 @@ impl Interceptor {
                 stream: stream.raw(),
                 ..bare("".into(), 0, unwaited.unwrap_or(Decline::AgentLost))
             };
-            return self.without_engine(data, state, *selected, &info, unwaited);
+            let beside = self.beside_unprofiled(data, (form, per_thread), state, function);
+            return self.without_engine(data, state, (*selected, &info, unwaited), beside);
         };
         let (arguments, decline, unrestorable) = if unwaited.is_some() {
             // The driver must not be asked to load or wait.
@@ -135,9 +152,9 @@ impl Interceptor {
             Ok(CudaWork::Launch(call.launch(arguments, form)))
         };
         launching_on(stream);
-        let mut guards = match &info.arguments {
-            Arguments::Known(bytes) => self.beside_peers(data.context, bytes),
-            _ => Vec::new(),
+        let beside = match &info.arguments {
+            Arguments::Known(bytes) => self.beside_peers(data.context, stream, bytes),
+            _ => Beside::default(),
         };
         let decision = match selected {
             Some(id) => driven.engine.dispatch_selected(*id, &info, record),
@@ -146,21 +163,14 @@ impl Interceptor {
         match decision {
             Decision::Run(guard) | Decision::Recorded(guard) => {
                 driven.agent.note_launch();
-                push(
-                    data.correlation_id,
-                    if guards.is_empty() {
-                        Pending::Guard { guard }
-                    } else {
-                        guards.push(guard);
-                        Pending::Guards { guards, _early: Vec::new() }
-                    },
-                );
+                push(data.correlation_id, Pending::run(guard, beside));
             }
             Decision::Window(mut window) => {
                 window.run_until_last();
                 driven.agent.note_launch();
                 driven.agent.set_pass_stream(Some(stream));
-                let last = LastOf { window, agent: driven.agent.clone(), counters: driven.counters.clone() };
+                let (agent, counters) = (driven.agent.clone(), driven.counters.clone());
+                let last = LastOf { window, agent, counters, beside };
                 push(data.correlation_id, Pending::Window(Box::new(last)));
             }
         }
@@ -180,11 +190,11 @@ impl Interceptor {
         };
         let info = bare(symbol(data), 0, unwaited.unwrap_or(reason));
         // It may reach any memory, and run on several devices.
-        let mut guards = self.beside_all(data.context);
+        let mut beside = self.beside_all(data.context, None);
         let Some(driven) = driven else {
             let selected = asked.unwrap_or_else(|| self.process.select(state.agent_id(self), &info.kernel));
             let early = self.tell_without_engine(&state, selected, &info, unwaited);
-            return push(data.correlation_id, Pending::Guards { guards, _early: early.into_iter().collect() });
+            return push(data.correlation_id, Pending::beside(beside, early.into_iter().collect()));
         };
         let record = || Err(Decline::UnknownArguments);
         let decision = match asked {
@@ -195,9 +205,9 @@ impl Interceptor {
         driven.agent.note_launch();
         // It declines, so it has no window.
         if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
-            guards.push(guard);
+            beside.guards.push(guard);
         }
-        push(data.correlation_id, Pending::Guards { guards, _early: Vec::new() });
+        push(data.correlation_id, Pending::beside(beside, Vec::new()));
     }
 
     /// *Exit* of a launch.
@@ -207,7 +217,8 @@ impl Interceptor {
                 window_exit(*last, returned, |status| self.driver.status_name("the launch", status));
             }
             Some(pending) if returned != 0 => pending.refused(|what| self.driver.status_name(what, returned)),
-            _ => {}
+            Some(pending) => pending.submitted(),
+            None => {}
         }
     }
 
@@ -242,7 +253,7 @@ impl Interceptor {
 /// *Exit* of a launch that is the last pass of a window.
 #[cold]
 fn window_exit(last: LastOf, returned: i32, name: impl FnOnce(i32) -> String) {
-    let LastOf { window, agent, counters } = last;
+    let LastOf { window, agent, counters, beside } = last;
     let last = if returned == 0 {
         if let Some(counters) = &counters {
             counters.launched();
@@ -253,6 +264,8 @@ fn window_exit(last: LastOf, returned: i32, name: impl FnOnce(i32) -> String) {
     };
     window.close(last);
     agent.set_pass_stream(None);
+    // Not before: nothing of ours is to be counted with it.
+    beside.reached.submitted();
 }
 
 /// What is to be done with a launch.

@@ -1,11 +1,9 @@
 //! Live memory of the whole process: what one context allocated is another one's too, as memory that cannot be put back.
 
 use super::{Interceptor, locked};
-use crate::agent::{CONTEXTS, CudaAgent};
 use crate::tables::Context;
-use kreplay_engine::{Operation, Range, Region, RegionKind, RunGuard, Writers, pointers};
+use kreplay_engine::{Range, Region, RegionKind, Writers, pointers};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 /// By base: who allocated it (nobody in particular: every context may use it), and what it is.
 #[derive(Debug, Default)]
@@ -59,7 +57,7 @@ impl Live {
     }
 
     /// Memory of other contexts that argument bytes point into, with its owner.
-    fn reached_elsewhere(&self, context: Context, arguments: &[u8]) -> Vec<(Context, Range)> {
+    pub(super) fn reached_elsewhere(&self, context: Context, arguments: &[u8]) -> Vec<(Context, Range)> {
         pointers(arguments)
             .filter_map(|address| {
                 let (owner, region) = self.at(address)?;
@@ -85,39 +83,6 @@ fn seen_from(context: Context, owner: Option<Context>, region: &Region) -> Regio
 }
 
 impl Interceptor {
-    /// A launch follows that may write memory of other contexts: that ends their windows, which could not do it again, and keeps
-    /// others from opening as long as the guards are held.
-    pub(super) fn beside_peers(&self, context: Context, arguments: &[u8]) -> Vec<RunGuard<CudaAgent>> {
-        if CONTEXTS.load(Ordering::Relaxed) < 2 {
-            return Vec::new();
-        }
-        let reached = locked(&self.live).reached_elsewhere(context, arguments);
-        let mut guards = Vec::new();
-        for (owner, range) in reached {
-            let Some(state) = self.contexts.get(owner) else { continue };
-            if let Some(driven) = state.driven() {
-                guards.push(driven.engine.memory_operation(Operation::Foreign));
-                driven.engine.region_written(range);
-            }
-        }
-        guards
-    }
-
-    /// A launch follows that may write memory of every other context: as above, with all of them.
-    pub(super) fn beside_all(&self, context: Context) -> Vec<RunGuard<CudaAgent>> {
-        let states = self.all_contexts();
-        let others = states.iter().filter(|state| state.context != context).filter_map(|state| state.driven());
-        others
-            .map(|driven| {
-                // It may run there, too.
-                driven.agent.note_launch();
-                let guard = driven.engine.memory_operation(Operation::Foreign);
-                driven.engine.region_written(Range::new(0, u64::MAX));
-                guard
-            })
-            .collect()
-    }
-
     /// Memory is live. `owner`: the context that allocated it, when only that one uses it without peer access.
     pub(super) fn born(&self, owner: Option<Context>, region: Region) {
         if let Some(owner) = owner {
@@ -160,6 +125,7 @@ impl Interceptor {
             live.0.retain(|_, (owner, _)| *owner != Some(context));
             bases
         };
+        bases.iter().for_each(|base| self.opened.forget(*base));
         for state in self.all_contexts() {
             for base in &bases {
                 // Gone for good: there is nothing to bring back.

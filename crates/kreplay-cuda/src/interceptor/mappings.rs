@@ -32,6 +32,8 @@ struct Mapping {
     foreign: bool,
     /// Another than its own device was allowed to write it once.
     shared: bool,
+    /// It is being unmapped.
+    going: bool,
 }
 
 impl Mapping {
@@ -128,6 +130,7 @@ impl Interceptor {
             host: false,
             foreign,
             shared: false,
+            going: false,
         };
         mappings.mapped.insert(p.pointer, mapping);
     }
@@ -138,14 +141,28 @@ impl Interceptor {
         let p = unsafe { data.parameters.cast::<MemUnmapParams>().read() };
         let bases: Vec<u64> = {
             let mut mappings = locked(&self.mappings);
+            let going = mappings.mapped.range_mut(p.pointer..p.pointer.saturating_add(p.bytes as u64));
             // Those that a device may only read are live for no context, and recorded launches may read them.
-            let gone = mappings.in_range(p.pointer, p.bytes as u64).filter(|(_, mapping)| mapping.accessible);
-            let bases = gone.map(|(base, _)| *base).collect();
-            let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
-            mappings.mapped.retain(|base, _| !range.contains(base));
-            bases
+            let gone = going.filter_map(|(base, mapping)| {
+                mapping.going = true;
+                mapping.accessible.then_some(*base)
+            });
+            gone.collect()
         };
         self.retire(data, &bases, &|state, base| state.region_retire(base));
+    }
+
+    /// *Exit* of `cuMemUnmap`: unless it failed they are gone, but for those that were mapped there since.
+    pub(super) fn unmap_exit(&self, data: &CallbackData, succeeded: bool) {
+        // SAFETY: CUPTI hands the parameters of this function.
+        let p = unsafe { data.parameters.cast::<MemUnmapParams>().read() };
+        let range = p.pointer..p.pointer.saturating_add(p.bytes as u64);
+        let mut mappings = locked(&self.mappings);
+        if succeeded {
+            mappings.mapped.retain(|base, mapping| !(mapping.going && range.contains(base)));
+        } else {
+            mappings.mapped.range_mut(range).for_each(|(_, mapping)| mapping.going = false);
+        }
     }
 
     /// *Enter* of `cuMemSetAccess`: who may use a mapping changes, and a replay may not be allowed any more what a launch was.

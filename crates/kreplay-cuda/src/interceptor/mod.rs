@@ -25,12 +25,14 @@ mod graphs;
 mod host_pages;
 mod host_writes;
 mod ids;
+mod ipc;
 mod launch;
 mod live;
 mod mappings;
 mod newer;
 mod operation_streams;
 mod operations;
+mod peers;
 mod pending;
 mod pool_places;
 mod pools;
@@ -106,6 +108,7 @@ pub(crate) struct Interceptor {
     pools: Arc<Pools>,
     pool_places: pool_places::PoolPlaces,
     mappings: Mutex<mappings::Mappings>,
+    opened: ipc::Opened,
     attributes: attributes::Attributes,
     host_writes: host_writes::HostWrites,
     newer: newer::Newer,
@@ -147,6 +150,7 @@ impl Interceptor {
             graphics: Mutex::default(),
             pool_places: pool_places::PoolPlaces::default(),
             mappings: Mutex::default(),
+            opened: ipc::Opened::default(),
             attributes: attributes::Attributes::default(),
             host_writes: host_writes::HostWrites::default(),
             newer: newer::Newer::default(),

@@ -10,10 +10,25 @@ use std::ffi::c_void;
 /// # Safety
 /// `parameters` are those of the function with this number.
 pub(super) unsafe fn operation_stream(id: u32, parameters: *const c_void) -> Option<Stream> {
-    let (offset, per_thread) = place(id)?;
-    // SAFETY: promised by the caller: the function has its stream there.
-    let stream = unsafe { parameters.cast::<u8>().add(offset).cast::<Stream>().read() };
-    Some(stream_of(stream, per_thread)).filter(|stream| *stream != Stream::LEGACY)
+    place(id)?;
+    // SAFETY: promised by the caller.
+    Some(unsafe { submitted_to(id, parameters) }).filter(|stream| *stream != Stream::LEGACY)
+}
+
+/// The stream that an operation is submitted to. One of a function that takes none goes to the default stream, and may not be done when it
+/// returns.
+///
+/// # Safety
+/// As [`operation_stream`].
+pub(super) unsafe fn submitted_to(id: u32, parameters: *const c_void) -> Stream {
+    match place(id) {
+        Some((offset, per_thread)) => {
+            // SAFETY: promised by the caller: the function has its stream there.
+            stream_of(unsafe { parameters.cast::<u8>().add(offset).cast::<Stream>().read() }, per_thread)
+        }
+        // Their forms for the thread's own default stream.
+        None => stream_of(Stream::NULL, (397..=416).contains(&id)),
+    }
 }
 
 /// Where the parameters hold the stream, in bytes; and whether a null one is the thread's own. Numbers by their vendor names, each
@@ -71,5 +86,8 @@ mod tests {
         // SAFETY: more words than the function has parameters.
         let stream = |id| unsafe { operation_stream(id, words.as_ptr().cast()) };
         assert_eq!((stream(776), stream(777), stream(276)), (None, Some(Stream::PER_THREAD), None));
+        // SAFETY: as above.
+        let goes_to = |id| unsafe { submitted_to(id, words.as_ptr().cast()) };
+        assert_eq!([776, 777, 276, 397].map(goes_to), [Stream::LEGACY, Stream::PER_THREAD].repeat(2)[..]);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::copies::{Copied, ELSEWHERE, Place, copies, one_plane, sets};
 use super::ids::{From, Written};
-use super::operation_streams::operation_stream;
+use super::operation_streams::{operation_stream, submitted_to};
+use super::peers::Reached;
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::agent::{CONTEXTS, CudaWork};
@@ -31,6 +32,8 @@ impl Interceptor {
         let range = written_range(data, written, &kind);
         let peers = self.peers(data, written);
         let (mut guards, mut early) = (Vec::new(), Vec::new());
+        // SAFETY: CUPTI hands the parameters of the function with this number.
+        let mut reached = Reached::from(data.context, unsafe { submitted_to(id, data.parameters) });
         // An address says nothing about its context, so the operation is kept out of every context's windows; memory of
         // another context is not put back by this one's.
         for state in self.all_contexts() {
@@ -43,7 +46,13 @@ impl Interceptor {
             let mut work = || self.repeat(data, &kind);
             let operation = match &kind {
                 // Its window could not do it again.
-                _ if state.context != data.context && peers.reach(state.context) => Operation::Foreign,
+                _ if state.context != data.context && peers.reach(state.context) => {
+                    // While something is captured nothing is recorded into streams, and no window opens.
+                    if !capturing {
+                        reached.push(driven);
+                    }
+                    Operation::Foreign
+                }
                 _ if state.context != data.context => Operation::Elsewhere,
                 Kind::Reads => Operation::Reads,
                 Kind::Foreign => Operation::Foreign,
@@ -60,7 +69,7 @@ impl Interceptor {
             }
         }
         if !guards.is_empty() || !early.is_empty() {
-            push(data.correlation_id, Pending::Guards { guards, _early: early });
+            push(data.correlation_id, Pending::Guards { guards, reached, _early: early });
         }
     }
 
@@ -78,7 +87,10 @@ impl Interceptor {
         }
         let p = data.parameters;
         let addresses = match written {
-            Written::Nothing => Vec::new(),
+            Written::Nothing => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                vec![unsafe { p.cast::<CopyParams>().read() }.to]
+            }
             // Copies of arrays and batches between devices are not looked into.
             Written::Unknown => return Peers::All,
             Written::Copy(_) | Written::Host => {
@@ -126,7 +138,18 @@ impl Interceptor {
         };
         let place = |address| self.place(data.context, address);
         match written {
-            Written::Nothing | Written::Host => Kind::Reads,
+            Written::Nothing | Written::Host => {
+                // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
+                let p = unsafe { data.parameters.cast::<CopyParams>().read() };
+                let live = locked(&self.live);
+                // The driver goes by addresses, whatever direction the function is named for.
+                match (live.is_device(data.context, p.to), live.is_device(data.context, p.from)) {
+                    _ if live.owner(p.to).is_some_and(|owner| owner != data.context) => Kind::Foreign,
+                    (true, true) => Kind::Within,
+                    (true, false) => Kind::Other,
+                    (false, _) => Kind::Reads,
+                }
+            }
             Written::Set(element) => {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<SetParams>().read() };
@@ -138,12 +161,17 @@ impl Interceptor {
                 let p = unsafe { data.parameters.cast::<CopyParams>().read() };
                 let live = locked(&self.live);
                 let elsewhere = |address| live.owner(address).is_some_and(|owner| owner != data.context);
-                match (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from) {
-                    // What another context allocated is nothing that could be put back, or read here.
-                    _ if elsewhere(p.to) || elsewhere(p.from) => Kind::Foreign,
+                // What another context allocated is nothing that could be put back, or read here.
+                if elsewhere(p.to) || elsewhere(p.from) {
+                    return Kind::Foreign;
+                }
+                let sides = (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from);
+                drop(live);
+                match sides {
                     (true, true, _) => Kind::Within,
                     (true, false, From::Host | From::Anywhere) => Kind::Upload { from, bytes: p.bytes as u64 },
-                    (false, true, From::Anywhere) => Kind::Reads,
+                    // A variable of a module is no allocation, and no memory of the host either.
+                    (false, true, From::Anywhere) if place(p.to) != Place::Elsewhere => Kind::Reads,
                     // Between two places on the host, or memory that nobody told of.
                     _ => Kind::Foreign,
                 }
@@ -192,7 +220,13 @@ impl Interceptor {
             return Place::Device;
         }
         let _depth = crate::agent::Depth::enter();
-        if self.driver.is_host(address) { Place::Host } else { Place::Elsewhere }
+        if self.driver.is_host(address) {
+            Place::Host
+        } else if self.driver.is_managed(address) {
+            Place::Managed
+        } else {
+            Place::Elsewhere
+        }
     }
 
     /// What does an operation again. Bytes of the host are saved now: the program may change them once the call is done.
@@ -207,9 +241,14 @@ impl Interceptor {
             Kind::Upload { from: source, .. } => {
                 // SAFETY: as above.
                 let p = unsafe { p.cast::<CopyParams>().read() };
-                // Memory of another device, or of another process, is nothing that could be read here.
-                let host = *source == From::Host || self.place(data.context, p.from) == Place::Host;
-                if p.from == 0 || p.bytes == 0 || !host || !self.host_settled(p.from, p.bytes as u64) {
+                // Memory of another device, or of another process, is nothing that could be read here; nor is a variable, of
+                // which a program may say that it is the host's.
+                let host = || match self.place(data.context, p.from) {
+                    Place::Host => true,
+                    Place::Managed => *source == From::Host,
+                    Place::Device | Place::Elsewhere => false,
+                };
+                if p.from == 0 || p.bytes == 0 || !host() || !self.host_settled(p.from, p.bytes as u64) {
                     return None;
                 }
                 upload(p.to, p.from, p.bytes as u64)
@@ -298,7 +337,7 @@ pub(super) fn kept(rows: &[(u64, u64, u64)]) -> u64 {
 fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<Range> {
     let p = data.parameters;
     match written {
-        Written::Nothing | Written::Host => None,
+        Written::Nothing | Written::Host if matches!(kind, Kind::Reads) => None,
         Written::Copy2D | Written::Copy3D => match kind {
             Kind::Reads => None,
             Kind::Rows(Copied::Device(works)) => hull(works.iter().map(|work| match work {
@@ -310,7 +349,7 @@ fn written_range(data: &CallbackData, written: Written, kind: &Kind) -> Option<R
             _ => Some(Range::new(0, u64::MAX)),
         },
         Written::Unknown => Some(Range::new(0, u64::MAX)),
-        Written::Copy(_) => {
+        Written::Nothing | Written::Host | Written::Copy(_) => {
             // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
             let p = unsafe { p.cast::<CopyParams>().read() };
             Some(Range::new(p.to, p.bytes as u64))

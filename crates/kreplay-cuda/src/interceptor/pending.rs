@@ -3,6 +3,7 @@
 use super::AgentCounters;
 use super::captures::Beginning;
 use super::context::{ContextState, EarlyCall, Gone};
+use super::peers::{Beside, Reached};
 use crate::agent::CudaAgent;
 use crate::pools::{Asking, Pooled};
 use crate::tables::Context;
@@ -15,7 +16,7 @@ pub(super) enum Pending {
     /// The program's call runs as it is; no window opens meanwhile.
     Guard { guard: RunGuard<CudaAgent> },
     /// … of every context that it may touch.
-    Guards { guards: Vec<RunGuard<CudaAgent>>, _early: Vec<EarlyCall> },
+    Guards { guards: Vec<RunGuard<CudaAgent>>, reached: Reached, _early: Vec<EarlyCall> },
     /// An allocation: no window is replayed meanwhile.
     Allocation { guards: Vec<RunGuard<CudaAgent>>, _asking: Option<Asking> },
     /// A capture begins.
@@ -29,6 +30,27 @@ pub(super) enum Pending {
 }
 
 impl Pending {
+    /// The program's call runs as it is, and may write memory of other contexts.
+    pub(super) fn beside(Beside { guards, reached }: Beside, early: Vec<EarlyCall>) -> Self {
+        Self::Guards { guards, reached, _early: early }
+    }
+
+    /// As above, of a launch, which seldom may.
+    pub(super) fn run(guard: RunGuard<CudaAgent>, mut beside: Beside) -> Self {
+        if beside.guards.is_empty() {
+            return Self::Guard { guard };
+        }
+        beside.guards.push(guard);
+        Self::beside(beside, Vec::new())
+    }
+
+    /// The program's call was submitted.
+    pub(super) fn submitted(self) {
+        if let Pending::Guards { reached, .. } = &self {
+            reached.submitted();
+        }
+    }
+
     /// The program's call failed, so nothing of it runs; `name` words its status. What else there is to undo is the caller's.
     pub(super) fn refused(self, name: impl FnOnce(&'static str) -> String) {
         match self {
@@ -47,6 +69,8 @@ pub(super) struct LastOf {
     pub(super) window: Window<CudaAgent>,
     pub(super) agent: CudaAgent,
     pub(super) counters: Option<Arc<dyn AgentCounters>>,
+    /// Other contexts whose memory it may write.
+    pub(super) beside: Beside,
 }
 
 thread_local! {

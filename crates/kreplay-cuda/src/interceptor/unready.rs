@@ -3,6 +3,7 @@
 
 use super::Interceptor;
 use super::context::{ContextState, Driven, EarlyCall};
+use super::peers::Beside;
 use super::pending::{Pending, push};
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{Decline, DispatchId, DispatchInfo};
@@ -33,12 +34,12 @@ impl Interceptor {
         &self,
         data: &CallbackData,
         state: &Arc<ContextState>,
-        selected: Option<DispatchId>,
-        info: &DispatchInfo,
-        unwaited: Option<Decline>,
+        (selected, info, unwaited): (Option<DispatchId>, &DispatchInfo, Option<Decline>),
+        beside: Beside,
     ) {
-        if let Some(call) = self.tell_without_engine(state, selected, info, unwaited) {
-            push(data.correlation_id, Pending::Early { _call: call });
+        let early = self.tell_without_engine(state, selected, info, unwaited);
+        if early.is_some() || !beside.guards.is_empty() {
+            push(data.correlation_id, Pending::beside(beside, early.into_iter().collect()));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::driver_structs::LaunchConfig;
 use super::functions::function_table;
-use super::graph_structs::{CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
+use super::graph_structs::{AllocationNodeParams, CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
 use super::library::{Library, LoadError, Opening};
 use super::{Context, CudaError, Event, Function, Graph, GraphNode, MemoryPool, Module, Stream};
 use std::ffi::{CStr, c_char, c_void};
@@ -81,6 +81,8 @@ function_table! {
             fn cuGraphMemcpyNodeGetParams(node: GraphNode, params: *mut CopyNodeParams);
             fn cuGraphMemsetNodeGetParams(node: GraphNode, params: *mut SetNodeParams);
             fn cuGraphChildGraphNodeGetGraph(node: GraphNode, graph: *mut Graph);
+            fn cuGraphMemAllocNodeGetParams(node: GraphNode, params: *mut AllocationNodeParams);
+            fn cuGraphMemFreeNodeGetParams(node: GraphNode, pointer: *mut u64);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Questions about CUDA graphs. All of these only read descriptions that the driver keeps on the host.
 
 use super::driver_structs::LaunchAttribute;
-use super::graph_structs::{CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
+use super::graph_structs::{AllocationNodeParams, CopyNodeParams, EdgeData, KernelNodeParams, SetNodeParams};
 use super::{CudaError, Driver, Function, Graph, GraphNode, Stream};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -86,6 +86,22 @@ impl Driver {
         ask!(self, cuGraphMemsetNodeGetParams(node, params.as_mut_ptr()))?;
         // SAFETY: as in `kernel_node`.
         Ok(unsafe { params.assume_init() })
+    }
+
+    /// Where the memory of an allocation's node lies, and its bytes. The address is the node's for good.
+    pub(crate) fn allocation_node(&self, node: GraphNode) -> Result<(u64, u64), CudaError> {
+        let mut params = MaybeUninit::<AllocationNodeParams>::zeroed();
+        ask!(self, cuGraphMemAllocNodeGetParams(node, params.as_mut_ptr()))?;
+        // SAFETY: as in `kernel_node`.
+        let params = unsafe { params.assume_init() };
+        Ok((params.pointer, params.bytes as u64))
+    }
+
+    /// What a free's node frees.
+    pub(crate) fn free_node(&self, node: GraphNode) -> Result<u64, CudaError> {
+        let mut pointer = 0;
+        ask!(self, cuGraphMemFreeNodeGetParams(node, &mut pointer))?;
+        Ok(pointer)
     }
 
     /// The graph within a child graph's node.

@@ -11,6 +11,8 @@ pub(crate) mod node_kind {
     pub(crate) const SET: u32 = 2;
     pub(crate) const GRAPH: u32 = 4;
     pub(crate) const EMPTY: u32 = 5;
+    pub(crate) const ALLOCATION: u32 = 10;
+    pub(crate) const FREE: u32 = 11;
 
     /// What a node of another kind is called.
     pub(crate) fn name(kind: u32) -> &'static str {
@@ -25,8 +27,8 @@ pub(crate) mod node_kind {
             7 => "event record",
             8 => "semaphore signal",
             9 => "semaphore wait",
-            10 => "memory allocation",
-            11 => "memory free",
+            ALLOCATION => "memory allocation",
+            FREE => "memory free",
             12 => "stream memory operation",
             13 => "conditional",
             _ => "unknown",
@@ -122,6 +124,17 @@ plain_struct! {
         element @ 20: u32,
         width @ 24: usize,
         height @ 32: usize,
+    }
+}
+
+plain_struct! {
+    /// `CUDA_MEM_ALLOC_NODE_PARAMS`: properties of a pool, who may use the memory, and what was allocated.
+    AllocationNodeParams: 120 {
+        pool @ 0: [u64; 11],
+        access @ 88: *const c_void,
+        access_count @ 96: usize,
+        bytes @ 104: usize,
+        pointer @ 112: u64,
     }
 }
 

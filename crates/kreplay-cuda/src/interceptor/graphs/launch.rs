@@ -4,15 +4,20 @@ use super::super::call::{note_stream, stream_of};
 use super::super::context::Driven;
 use super::super::launch::bare;
 use super::super::operations::upload;
+use super::super::peers::Beside;
 use super::super::pending::{Pending, push};
 use super::super::{Interceptor, locked};
+use super::Plan;
 use super::node::Work;
-use crate::agent::CudaWork;
-use crate::tables::GraphExec;
+use crate::agent::{CONTEXTS, CudaWork};
 use crate::tables::callback::CallbackData;
 use crate::tables::driver_structs::GraphLaunchParams;
-use kreplay_engine::{Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Traits};
+use crate::tables::{Context, GraphExec, Stream};
+use kreplay_engine::{
+    Arguments, Decision, Decline, DispatchInfo, Geometry, GraphNode, Member, Region, RegionKind, Traits, Writers,
+};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Interceptor {
     /// *Enter* of a graph launch: its kernels are dispatches, and are recorded one by one.
@@ -25,20 +30,22 @@ impl Interceptor {
         if self.capturing() && self.is_captured_stream(stream) {
             return;
         }
+        let exec = GraphExec(parameters.graph);
+        self.graph_allocates(data.context, exec);
         let state = self.context(data.context);
         let (driven, unwaited) = self.engine_now(&state);
-        let stream = stream.raw();
-        let exec = GraphExec(parameters.graph);
         // Of one that nothing is known of, or nothing but that it cannot be recorded, or not now.
         let reason = unwaited.unwrap_or(Decline::GraphLaunch);
-        let info = DispatchInfo { stream, ..bare("CUDA graph".into(), exec.raw(), reason) };
+        let info = DispatchInfo { stream: stream.raw(), ..bare("CUDA graph".into(), exec.raw(), reason) };
+        // Nothing is open beside a capture, and nobody may be waited for where the loader is held.
+        let beside = if unwaited.is_none() { self.beside_graph(data.context, stream, exec) } else { Beside::default() };
         let Some(driven) = driven else {
             let selected = unwaited.and_then(|_| self.process.select(state.agent_id(self), &info.kernel));
-            return self.without_engine(data, &state, selected, &info, unwaited);
+            return self.without_engine(data, &state, (selected, &info, unwaited), beside);
         };
         let nodes = || {
             let settled = self.graph_sources_settled(exec);
-            self.nodes(driven, exec, stream, settled)
+            self.nodes(driven, exec, stream.raw(), settled)
         };
         let nodes = if unwaited.is_none() { nodes() } else { None };
         let guard = match nodes {
@@ -53,7 +60,30 @@ impl Interceptor {
         if unwaited.is_none() {
             state.has_waited();
         }
-        push(data.correlation_id, Pending::Guard { guard });
+        push(data.correlation_id, Pending::run(guard, beside));
+    }
+
+    /// What a graph allocates is memory from its launch on, until it is freed: of the graphs' own, which nobody can put back.
+    fn graph_allocates(&self, context: Context, exec: GraphExec) {
+        let allocated = locked(&self.graphs).0.get(&exec).map(|plan| plan.allocated.clone()).unwrap_or_default();
+        for range in allocated.into_iter().filter(|range| range.base != 0 && range.bytes != 0) {
+            let known = locked(&self.live).is_at(range.base);
+            if !known {
+                self.born(Some(context), Region { range, kind: RegionKind::Untracked, writers: Writers::Others });
+            }
+        }
+    }
+
+    /// What keeps windows out of other contexts whose memory a graph may write.
+    fn beside_graph(&self, context: Context, stream: Stream, exec: GraphExec) -> Beside {
+        if CONTEXTS.load(Ordering::Relaxed) < 2 {
+            return Beside::default();
+        }
+        let arguments = locked(&self.graphs).0.get(&exec).and_then(Plan::arguments);
+        match arguments {
+            Some(arguments) => self.beside_peers(context, stream, &arguments),
+            None => self.beside_all(context, Some(stream)),
+        }
     }
 
     /// Waits until nothing is on its way to what the graph copies from the host. `false` when that takes too long.

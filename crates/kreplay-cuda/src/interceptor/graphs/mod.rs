@@ -12,6 +12,7 @@ mod walk;
 pub(super) use follow::Change;
 
 use crate::tables::{GraphExec, GraphNode};
+use kreplay_engine::Range;
 use node::Work;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ struct Plan {
     steps: Vec<Step>,
     /// Nodes that the program left out, as it named them. They stay left out when everything else is updated.
     disabled: HashSet<GraphNode>,
+    /// Memory that it allocates and does not free: whoever comes after its launch may use it.
+    allocated: Vec<Range>,
 }
 
 /// What a node does.
@@ -59,7 +62,7 @@ impl Plan {
 
     /// Takes the parameters of another graph of the same shape. Which of its nodes are those that are left out is not told.
     fn update(&mut self, plan: Plan) {
-        self.steps = plan.steps;
+        (self.steps, self.allocated) = (plan.steps, plan.allocated);
         if !self.disabled.is_empty() {
             self.refuse(PERHAPS_DISABLED);
         }
@@ -99,6 +102,23 @@ impl Plan {
         let within = &self.steps.iter().find(|step| step.within.contains(&node))?.within;
         let depth = within.iter().position(|around| *around == node)? + 1;
         Some(within[..depth].into())
+    }
+
+    /// The arguments of all its kernels, one after another; `None` where it may do what is not known. A word at a time is looked at, so each
+    /// kernel's begin where one does.
+    fn arguments(&self) -> Option<Vec<u8>> {
+        let mut all = Vec::new();
+        for step in self.steps.iter().filter(|step| step.enabled) {
+            match &step.work {
+                Work::Kernel { launch, .. } => {
+                    all.extend_from_slice(&launch.arguments);
+                    all.resize(all.len().next_multiple_of(8), 0);
+                }
+                Work::Device(_) | Work::Upload(_) | Work::ToHost(_) => {}
+                Work::Unrecordable(_) => return None,
+            }
+        }
+        Some(all)
     }
 
     fn has_kernels(&self) -> bool {

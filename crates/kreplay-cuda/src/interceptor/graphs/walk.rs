@@ -4,6 +4,7 @@ use super::node::{Known, Work, attributes, copy, kernel, set};
 use super::{Plan, Step};
 use crate::tables::graph_structs::node_kind;
 use crate::tables::{CudaError, Graph, GraphNode};
+use kreplay_engine::Range;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
@@ -21,7 +22,29 @@ pub(super) fn walk(known: &Known<'_>, graph: Graph) -> Plan {
     if reads_what_it_writes(&plan.steps) {
         plan.refuse("copy from the host of what the graph copied there");
     }
+    let allocates =
+        |step: &Step| matches!(step.work, Work::Unrecordable(why) if why == node_kind::name(node_kind::ALLOCATION));
+    if plan.steps.iter().any(allocates) {
+        plan.allocated = allocated(known, graph).unwrap_or_default();
+    }
     plan
+}
+
+/// Memory that a graph allocates and does not free itself. Graphs within it have none.
+fn allocated(known: &Known<'_>, graph: Graph) -> Result<Vec<Range>, CudaError> {
+    let (driver, mut allocated, mut freed) = (known.driver, Vec::new(), Vec::new());
+    for node in driver.graph_nodes(graph)? {
+        match driver.node_kind(node)? {
+            node_kind::ALLOCATION => {
+                let (base, bytes) = driver.allocation_node(node)?;
+                allocated.push(Range::new(base, bytes));
+            }
+            node_kind::FREE => freed.push(driver.free_node(node)?),
+            _ => {}
+        }
+    }
+    allocated.retain(|range| !freed.contains(&range.base));
+    Ok(allocated)
 }
 
 /// What a graph does that is within these nodes; `None` when the driver does not describe it.

@@ -100,6 +100,32 @@ fn an_export_ends_the_window_that_would_put_the_memory_back() {
     assert_eq!(locked(&program.log.windows)[1].bytes.footprint, 4096);
 }
 
+/// The driver gives the same address again, and counts.
+#[test]
+fn what_is_opened_twice_is_there_until_it_is_closed_twice() {
+    let program = Program::new(3);
+    let own = program.allocate(4096);
+    let memory = {
+        let _depth = crate::agent::Depth::enter();
+        program.interceptor.driver.allocate(8192).expect("memory")
+    };
+    let open = || program.call(cbid::IPC_OPEN_V2, "", &(&raw const memory), || 0);
+    let close = |status| program.call(cbid::IPC_CLOSE, "", &FreeParams { pointer: memory }, || status);
+    open();
+    open();
+    close(0);
+    is_foreign(&program, memory, own);
+    close(1);
+    is_foreign(&program, memory, own);
+    close(0);
+    assert!(!locked(&program.interceptor.live).is_in(memory));
+    open();
+    is_foreign(&program, memory, own);
+    close(0);
+    assert!(!locked(&program.interceptor.live).is_in(memory));
+    assert!(locked(&program.log.warnings).iter().all(|(key, _)| *key != "region_displaced"));
+}
+
 /// Memory that is mapped through the virtual-memory interface.
 struct Mapped {
     backing: Vec<u64>,

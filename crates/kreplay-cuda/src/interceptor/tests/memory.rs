@@ -139,6 +139,8 @@ fn a_context_that_goes_takes_its_engine_along() {
     let data = program.allocate(4096);
     program.launch(increment("going"), "going", data, Stream::NULL, 0);
     program.resource(resource::CONTEXT_DESTROY_STARTING, Stream::NULL, std::ptr::null());
+    // Its streams go with it.
+    program.resource(resource::STREAM_DESTROY_STARTING, Stream(0x57_0000 as *mut c_void), std::ptr::null());
     assert!(program.interceptor.all_contexts().is_empty());
     let held = fake::is_allocated(data);
     assert!(held, "the program's memory is not ours to free");

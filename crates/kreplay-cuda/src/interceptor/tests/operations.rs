@@ -119,6 +119,26 @@ fn copies_from_the_host_are_saved_as_long_as_the_window_has_room() {
     }
 }
 
+/// The driver goes by addresses: programs that name the wrong direction work.
+#[test]
+fn copies_that_are_named_for_the_host_and_stay_on_the_device_are_done_again() {
+    for id in [278, 279, 398, 422, 276, 277] {
+        let (program, data, function) = open();
+        program.call(id, "", &CopyParams { to: data + 4096, from: data, bytes: 4 }, || {
+            bytes(data + 4096, 4).copy_from_slice(bytes(data, 4));
+            0
+        });
+        program.launch(function, "operating", data + 4096, Stream::NULL, 0);
+        assert_eq!((program.records(), word(data + 4096)), (0, 2), "{id}");
+        program.closes_well();
+        assert_eq!((program.records(), word(data + 4096)), (2, 2), "{id}");
+    }
+    // From memory that nobody told of.
+    let (program, data, _) = open();
+    program.call(278, "", &CopyParams { to: data, from: 0x1000, bytes: 4 }, || 0);
+    assert_eq!(program.records(), 1);
+}
+
 #[test]
 fn memory_that_is_not_the_devices_is_not_written_again() {
     // Memory that the driver knows and nobody told of: of another process, say.
@@ -134,6 +154,8 @@ fn memory_that_is_not_the_devices_is_not_written_again() {
         ("a copy from elsewhere", 280, 0, elsewhere),
         ("the same by another function", 305, 0, elsewhere),
         ("a copy to elsewhere", 280, elsewhere, 0),
+        ("a copy to elsewhere, which is not the host", 305, elsewhere, 0),
+        ("a copy from what is only called the host's", 276, 0, elsewhere),
         // A set's parameters begin alike: where, what, how many.
         ("a set of the host's memory", 251, host, 3),
     ] {

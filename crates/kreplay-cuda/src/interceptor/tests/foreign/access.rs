@@ -41,6 +41,19 @@ fn what_only_another_device_may_write_is_that_devices() {
 }
 
 #[test]
+fn a_mapping_that_was_not_taken_away_can_be_taken_away_later() {
+    let program = Program::new(3);
+    let own = program.allocate(4096);
+    let mapped = mapped(&program);
+    mapped.access(&program, &[DEVICE]);
+    program.call(cbid::MEM_UNMAP, "", &MemUnmapParams { pointer: mapped.base(), bytes: 4096 }, || 1);
+    is_own(&program, mapped.base(), 4096 + 8192);
+    mapped.unmap(&program);
+    assert!(!locked(&program.interceptor.live).is_in(mapped.base()));
+    is_own(&program, own, 4096);
+}
+
+#[test]
 fn a_thread_without_a_context_makes_memory_nobodys() {
     let mut program = Program::new(3);
     let own = program.allocate(4096);

@@ -217,3 +217,31 @@ fn a_child_graph_is_exchanged_where_it_was() {
     });
     expect(&["graph_outer", "graph_child_one"], [5, 4, 4]);
 }
+
+/// Its address is known before its launch, and it is memory from then on, whoever frees it.
+#[test]
+fn what_a_graph_allocates_and_leaves_is_nothing_that_is_put_back() {
+    for batches in [true, false] {
+        let program = Program::with(3, batches);
+        let function = increment("on_a_graphs_memory");
+        let memory = || {
+            let _depth = crate::agent::Depth::enter();
+            program.interceptor.driver.allocate(4096).expect("memory")
+        };
+        let (left, freed) = (memory(), memory());
+        let graph = add_graph();
+        let first = add_node(graph, Node::Allocation { base: left, bytes: 4096 }, &[]);
+        let second = add_node(graph, Node::Allocation { base: freed, bytes: 4096 }, &[first]);
+        add_node(graph, Node::Free(freed), &[second]);
+        let exec = program.instantiate(graph);
+        for _ in 0..2 {
+            program.launch_graph(exec, || {});
+            let before = word(left + 8);
+            program.launch(function, "on_a_graphs_memory", left + 8, Stream::NULL, 0);
+            assert_eq!((program.declined(), word(left + 8)), (Some(Decline::UntrackedMemory), before.wrapping_add(1)));
+            assert!(!locked(&program.interceptor.live).is_in(freed));
+            program.call(cbid::MEM_FREE_ASYNC, "", &FreeParams { pointer: left }, || 0);
+            assert!(!locked(&program.interceptor.live).is_in(left));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! CUDA graphs: walked, followed, and launched as what their nodes do.
 
 mod changes;
+mod peers;
 
 use super::one_pass::OnePass;
 use super::*;

@@ -128,3 +128,22 @@ fn many_rows_to_the_host_are_a_read_and_from_the_host_end_the_window() {
     assert_eq!(program.records(), 1);
     program.closes_well();
 }
+
+/// The driver takes them, and looks at no address: a program's array may be empty, and its host memory null.
+#[test]
+fn copies_and_memsets_of_no_rows_are_nothing_again() {
+    for (id, depth) in [(287, None), (289, None), (290, Some(0)), (291, Some(1))] {
+        let (program, data, function) = open_over();
+        let mut flat = rectangle((memory_kind::HOST, memory_kind::DEVICE), 0, data + 4096);
+        flat.height = 0;
+        // SAFETY: numbers and pointers, for which zeroes are values.
+        let mut cube: CopyNodeParams = unsafe { std::mem::zeroed() };
+        (cube.from_kind, cube.to_kind, cube.to_device) = (memory_kind::HOST, memory_kind::DEVICE, data + 4096);
+        (cube.width, cube.height, cube.depth) = (8, 1 - depth.unwrap_or(0), depth.unwrap_or(0));
+        let description = if depth.is_some() { (&raw const cube).cast::<c_void>() } else { (&raw const flat).cast() };
+        program.call(id, "", &description, || 0);
+        let none = SetRectangleParams { to: data + 8192, pitch: 64, value: 5, width: 8, height: 0 };
+        program.call(252, "", &none, || 0);
+        is_replayed(&program, function, data);
+    }
+}
