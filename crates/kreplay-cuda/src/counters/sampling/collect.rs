@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Most bytes of samples that are kept of a window without fences, which may last for hours: of kernels before that nothing is told
-/// but their time. Two minutes of many counters
-/// at least, far more of few.
+/// but their time. Two minutes of many counters at least, far more of few.
 pub(super) const MOST_KEPT: usize = 512 << 20;
 
 /// The samples of one image.

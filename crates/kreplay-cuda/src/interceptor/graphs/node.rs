@@ -95,11 +95,17 @@ pub(super) fn kernel(
     Ok(Work::Kernel { function, launch: call.launch(arguments, form) })
 }
 
+/// The driver takes a copy without rows for nothing. Of a node none was seen, and what it would do is not known.
+const NO_ROWS: &str = "copy or memset without rows";
+
 /// What a copy node does.
 ///
 /// # Errors
 /// Why it cannot be done again.
 pub(super) fn copy(known: &Known<'_>, params: &CopyNodeParams) -> Result<Work, &'static str> {
+    if params.height == 0 || params.depth == 0 {
+        return Err(NO_ROWS);
+    }
     copies(params, known.place).map(Work::from)
 }
 
@@ -108,5 +114,8 @@ pub(super) fn copy(known: &Known<'_>, params: &CopyNodeParams) -> Result<Work, &
 /// # Errors
 /// Why it cannot be done again.
 pub(super) fn set(known: &Known<'_>, params: &SetNodeParams) -> Result<Work, &'static str> {
+    if params.height == 0 {
+        return Err(NO_ROWS);
+    }
     sets(params, known.place).map(Work::from)
 }

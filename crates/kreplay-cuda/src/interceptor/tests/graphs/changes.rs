@@ -86,6 +86,28 @@ fn changes_after_the_instantiation_are_followed() {
     assert_eq!((program.declined(), &*program.last().kernel.name), (Some(Decline::GraphLaunch), "CUDA graph"));
 }
 
+/// What the driver does with one was not seen.
+#[test]
+fn a_node_without_rows_declines() {
+    let program = Program::with(3, true);
+    let data = program.allocate(4096);
+    let function = increment("graph_without_rows");
+    let graph = add_graph();
+    let set = add_node(graph, Node::Set { to: data + 64, value: 7, count: 4 }, &[]);
+    add_node(graph, kernel(function, data), &[set]);
+    let exec = program.instantiate(graph);
+    let none = SetNodeParams { to: data + 64, pitch: 0, value: 9, element: 4, width: 1, height: 0 };
+    let parameters = ExecNodeParams { exec, node: GraphNode(set as *mut c_void), params: (&raw const none).cast() };
+    program.change(cbid::GRAPH_EXEC_SET, &parameters);
+    program.launch_graph(exec, || program.run(function, data));
+    match program.last().outcome {
+        Outcome::Declined { reason: Decline::GraphLaunch, detail } => {
+            assert!(detail.contains("without rows"), "{detail}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 /// An update says nothing of what is left out, so that stays left out.
 #[test]
 fn what_is_left_out_stays_left_out_through_an_update() {
