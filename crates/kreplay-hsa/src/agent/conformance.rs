@@ -3,6 +3,8 @@
 //! The suite runs in a process of its own, a second run of this test program: other tests here stand in for ROCr, and
 //! cannot share a process with it.
 
+mod handler;
+
 use super::kernels::{self, Kernel as Loaded};
 use super::pools::pools_of;
 use super::program::Backoff;
@@ -270,6 +272,13 @@ impl Drop for SoftRig {
 
 mod suite {
     kreplay_engine::conformance_suite!(super::SoftRig);
+
+    /// The runtime's thread may be in a handler of the program's then, which waits for what the agent holds.
+    #[test]
+    fn a_queue_is_ended_while_the_runtimes_own_thread_is_busy() {
+        let Ok(rig) = <super::SoftRig as super::Rig>::make() else { return };
+        super::handler::ends_a_queue_beside_it(&rig);
+    }
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub(super) struct Own {
     pub(super) stranded: Vec<Signal>,
     /// Queues on which a launch of the program's own still runs, and the signal that it will lower.
     occupied: Vec<(Ring, Signal)>,
+    /// Queues on which nothing runs any more.
+    ended: Vec<Ring>,
 }
 
 /// The agent's own queue and what belongs to it, locked.
@@ -93,6 +95,7 @@ impl Own {
             overdue: false,
             stranded: Vec::new(),
             occupied: Vec::new(),
+            ended: Vec::new(),
         })
     }
 
@@ -123,7 +126,7 @@ impl Own {
         Ok(())
     }
 
-    /// If the queue went into error: it is destroyed, whatever was on it is given up, and the error is told once. The
+    /// If the queue went into error: it is ended, whatever was on it is given up, and the error is told once. The
     /// next submission goes to a new queue.
     pub(super) fn notice_fault(&mut self) -> Result<(), AgentError> {
         let status = match self.ring.as_ref().and_then(Ring::fault) {
@@ -152,10 +155,13 @@ impl Own {
         done
     }
 
-    /// Destroys the queue: what runs on it is ended, what waits on it is given up. The next submission goes to a new one.
+    /// Ends the queue: what runs on it is ended, what waits on it is given up. The next submission goes to a new one. It is destroyed only
+    /// by [`Own::close`]: that waits for the runtime's own thread, which may be in a handler of the program's and wait for what is
+    /// locked here.
     pub(super) fn end_queue(&mut self) {
         if let Some(ring) = self.ring.take() {
-            ring.destroy();
+            ring.inactivate();
+            self.ended.push(ring);
         }
         self.overdue = false;
         for (_, awaited) in std::mem::take(&mut self.awaited) {
@@ -262,7 +268,7 @@ impl Own {
         if self.settle(deadline).is_err() {
             return;
         }
-        if let Some(ring) = self.ring.take() {
+        for ring in self.ring.take().into_iter().chain(std::mem::take(&mut self.ended)) {
             ring.destroy();
         }
         for (ring, signal) in std::mem::take(&mut self.occupied) {

@@ -104,7 +104,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Destroys the queue; what was on it does not run any more.
+    /// Ends what runs on the queue; nothing of it runs any more.
+    pub(super) fn inactivate(&self) {
+        // SAFETY: the queue is live. In error it may be inactive already, and then nothing happens.
+        unsafe { (self.api.queue_inactivate)(self.queue) };
+    }
+
+    /// Destroys the queue; what was on it does not run any more. Waits for the runtime's own thread, and with that for handlers of the
+    /// program's: no lock may be held that these may want.
     pub(super) fn destroy(self) {
         // SAFETY: the queue is live and this is the last use.
         unsafe { (self.api.queue_destroy)(self.queue) };
