@@ -76,12 +76,12 @@ impl DerefMut for OwnGuard<'_> {
 }
 
 impl Own {
-    /// Makes the queue and loads the kernels.
+    /// Loads the kernels and makes the queue. Nothing is left behind where one of them fails.
     pub(super) fn new(api: Api, agent: AgentHandle, chip: &str, host: &PoolInfo) -> Result<Self, AgentError> {
-        Ok(Self {
+        let mut own = Self {
             api,
             agent,
-            ring: Some(Ring::new(api, agent)?),
+            ring: None,
             signals: Signals::new(api),
             marks: None,
             scratch: Scratch::new(api, host.pool, agent),
@@ -96,7 +96,12 @@ impl Own {
             stranded: Vec::new(),
             occupied: Vec::new(),
             ended: Vec::new(),
-        })
+        };
+        if let Err(error) = own.ring() {
+            own.kernels.take().into_iter().for_each(|kernels| kernels.unload(&api));
+            return Err(error);
+        }
+        Ok(own)
     }
 
     /// Packets submitted so far.
