@@ -26,7 +26,7 @@ pub(crate) fn run(options: &ReportOptions) -> Result<u8, ExpectedError> {
         },
         width: None,
     };
-    let Some(path) = &options.output else {
+    let Some(path) = options.output.as_ref().filter(|path| path.as_os_str() != "-") else {
         chosen.width = output::terminal_width(&io::stdout());
         output::to_stdout(|out| write_report(&reader, &chosen, out))?;
         return Ok(0);

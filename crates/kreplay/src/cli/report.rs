@@ -16,7 +16,7 @@ pub(crate) struct ReportOptions {
     /// One entry for what. Without it: `kernel` for tables, `dispatch` for CSV and JSON.
     #[arg(long, value_enum)]
     pub(crate) by: Option<ByChoice>,
-    /// Write to this file instead of stdout; an existing one is replaced, unless it is a profile.
+    /// Write to this file instead of stdout (`-`); an existing one is replaced, unless it is a profile.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 }

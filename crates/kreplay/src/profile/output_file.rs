@@ -16,10 +16,16 @@ const NAMES: u32 = 10_000;
 /// Creates the file that the user named, or one with a free name made from the program's. It is kept once the program runs.
 ///
 /// # Errors
-/// [`ExpectedError::Store`], or [`ExpectedError::NotReplaced`] for what `--overwrite` leaves alone.
+/// [`ExpectedError::Store`], [`ExpectedError::NotReplaced`] for what `--overwrite` leaves alone, or [`ExpectedError::Usage`] for `-`.
 pub(super) fn create(options: &ProfileOptions, run: &RunInfo) -> Result<Draft, ExpectedError> {
     let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };
     if let Some(path) = &options.output {
+        if path.as_os_str() == "-" {
+            return Err(ExpectedError::Usage {
+                what: "a profile cannot be written to standard output, which is the program's".into(),
+                hint: "name a file; `./-` is one of that name".into(),
+            });
+        }
         return Draft::create(path, existing, run).map_err(refused);
     }
     let program = options.program.first().map(Path::new).and_then(Path::file_name);

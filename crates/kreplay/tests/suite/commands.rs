@@ -25,6 +25,8 @@ fn reports_come_in_every_form() {
     // Two values a replayed dispatch, one row for the other, one header.
     assert_eq!(report(&["--format", "csv"]).lines().count(), 6);
     assert_eq!(report(&["-o", "out.csv", "--format", "csv"]), "");
+    assert_eq!(report(&["-o", "-", "--format", "csv"]), report(&["--format", "csv"]));
+    assert!(!place.path("-").exists());
     assert_eq!(std::fs::read_to_string(place.path("out.csv")).unwrap().lines().count(), 6);
 }
 

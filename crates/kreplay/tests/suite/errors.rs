@@ -67,6 +67,14 @@ fn a_place_that_cannot_be_written_ends_with_118() {
 }
 
 #[test]
+fn a_profile_is_not_written_to_standard_output() {
+    let place = Place::new();
+    let output = place.kreplay(&["profile", "--device", "soft", "-o", "-", "--", "true"]).output().unwrap();
+    expect(&output, 116, &["standard output", "hint: name a file"]);
+    assert!(!place.path("-").exists());
+}
+
+#[test]
 fn a_program_that_cannot_start_ends_with_119_and_leaves_no_file() {
     let place = Place::new();
     fs::write(place.path("data"), "not a program").unwrap();
