@@ -30,6 +30,9 @@ pub(crate) struct Queue {
 }
 const _: () = assert!(size_of::<Queue>() == 40);
 
+/// Of a slot that is not submitted. A zero would be a packet of the vendor's to a queue that somebody else rings meanwhile.
+pub(crate) const INVALID_HEADER: u16 = 1;
+
 /// `hsa_kernel_dispatch_packet_t`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -52,7 +55,7 @@ impl Packet {
     /// A barrier packet that waits for a signal, which stands in the second 8 bytes.
     pub(crate) fn barrier(after: Handle) -> Self {
         Self {
-            header: 0,
+            header: INVALID_HEADER,
             setup: 0,
             workgroup: [0, 0, after as u16],
             reserved0: (after >> 16) as u16,

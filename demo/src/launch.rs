@@ -45,7 +45,7 @@ impl Gpu {
         // SAFETY: `completion` is writable; no consumer is named.
         check("hsa_signal_create", unsafe { (self.hsa.hsa_signal_create)(1, 0, std::ptr::null(), &mut completion) })?;
         let packet = Packet {
-            header: 0,
+            header: hsa::INVALID_HEADER,
             setup: 1,
             workgroup: [GROUP as u16, 1, 1],
             reserved0: 0,
@@ -95,7 +95,7 @@ impl Gpu {
 
     /// Writes a packet into the ring, its header last, and rings the doorbell.
     pub(crate) fn submit(&self, packet: Packet, header: u16) {
-        // SAFETY: the queue lives as long as `self`; this thread is the only one that submits.
+        // SAFETY: the queue lives as long as `self`, and the slot is this call's until its header is written.
         unsafe {
             let index = (self.hsa.hsa_queue_add_write_index_screlease)(self.queue, 1);
             let size = u64::from((*self.queue).size);
