@@ -55,7 +55,7 @@ impl Packet {
     /// A barrier packet that waits for a signal, which stands in the second 8 bytes.
     pub(crate) fn barrier(after: Handle) -> Self {
         Self {
-            header: INVALID_HEADER,
+            header: BARRIER_HEADER,
             setup: 0,
             workgroup: [0, 0, after as u16],
             reserved0: (after >> 16) as u16,
@@ -71,7 +71,7 @@ impl Packet {
 }
 
 /// Barrier for all of its signals, the rest as below.
-pub(crate) const BARRIER_HEADER: u16 = 3 | 1 << 8 | 2 << 9 | 2 << 11;
+const BARRIER_HEADER: u16 = 3 | 1 << 8 | 2 << 9 | 2 << 11;
 
 /// Kernel dispatch, barrier bit set, acquire and release fences of system scope.
 pub(crate) const DISPATCH_HEADER: u16 = 2 | 1 << 8 | 2 << 9 | 2 << 11;

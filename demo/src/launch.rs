@@ -45,7 +45,7 @@ impl Gpu {
         // SAFETY: `completion` is writable; no consumer is named.
         check("hsa_signal_create", unsafe { (self.hsa.hsa_signal_create)(1, 0, std::ptr::null(), &mut completion) })?;
         let packet = Packet {
-            header: hsa::INVALID_HEADER,
+            header: hsa::DISPATCH_HEADER,
             setup: 1,
             workgroup: [GROUP as u16, 1, 1],
             reserved0: 0,
@@ -57,7 +57,7 @@ impl Gpu {
             reserved2: 0,
             completion,
         };
-        self.submit(packet, hsa::DISPATCH_HEADER);
+        self.submit(packet);
         Ok(Launch { name: kernel.name, completion, arguments: memory })
     }
 
@@ -94,7 +94,7 @@ impl Gpu {
     }
 
     /// Writes a packet into the ring, its header last, and rings the doorbell.
-    pub(crate) fn submit(&self, packet: Packet, header: u16) {
+    pub(crate) fn submit(&self, packet: Packet) {
         // SAFETY: the queue lives as long as `self`, and the slot is this call's until its header is written.
         unsafe {
             let index = (self.hsa.hsa_queue_add_write_index_screlease)(self.queue, 1);
@@ -103,8 +103,8 @@ impl Gpu {
                 std::hint::spin_loop();
             }
             let slot = (*self.queue).base.add((index % size) as usize);
-            slot.write(packet);
-            let first = u32::from(header) | u32::from(packet.setup) << 16;
+            slot.write(Packet { header: hsa::INVALID_HEADER, ..packet });
+            let first = u32::from(packet.header) | u32::from(packet.setup) << 16;
             AtomicU32::from_ptr(slot.cast()).store(first, Ordering::Release);
             (self.hsa.hsa_signal_store_screlease)((*self.queue).doorbell, index as i64);
         }

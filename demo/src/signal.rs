@@ -61,12 +61,12 @@ impl Gpu {
 
     /// Lets the queue wait for a signal before what comes next.
     pub fn barrier(&self, after: Signal) {
-        self.submit(Packet::barrier(after.0), hsa::BARRIER_HEADER);
+        self.submit(Packet::barrier(after.0));
     }
 
     /// Lets the queue lower a signal after what came before.
     pub fn marker(&self, signal: Signal) {
-        self.submit(Packet { completion: signal.0, ..Packet::barrier(0) }, hsa::BARRIER_HEADER);
+        self.submit(Packet { completion: signal.0, ..Packet::barrier(0) });
     }
 
     /// Copies words between the device's arrays once `after` has fallen: the signal that falls when that is done.
