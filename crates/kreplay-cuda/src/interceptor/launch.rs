@@ -5,7 +5,7 @@ use super::code::FunctionInfo;
 use super::context::{ContextState, Driven};
 use super::ids::Form;
 use super::peers::Beside;
-use super::pending::{LastOf, Pending, pop, push};
+use super::pending::{LastOf, Pending, pop, push, push_without_engine};
 use super::{Interceptor, locked, recent};
 use crate::agent::{CONTEXTS, CudaWork, launching_on};
 use crate::tables::Function;
@@ -75,11 +75,7 @@ impl Interceptor {
             if selected.is_none() {
                 state.launches_unseen(self);
                 let beside = self.beside_unprofiled(data, form, state, function);
-                let pending = match beside.guards.is_empty() {
-                    true => Pending::Early { _call: call },
-                    false => Pending::beside(beside, vec![call]),
-                };
-                push(data.correlation_id, pending);
+                push_without_engine(data.correlation_id, Some(call), beside);
                 return Some(Asked::Passed);
             }
             return Some(Asked::Describe(selected));
@@ -88,9 +84,7 @@ impl Interceptor {
             // None could be made.
             state.launches_unseen(self);
             let beside = self.beside_unprofiled(data, form, state, function);
-            if !beside.guards.is_empty() {
-                push(data.correlation_id, Pending::beside(beside, Vec::new()));
-            }
+            push_without_engine(data.correlation_id, None, beside);
             return None;
         };
         Some(pass_by(driven, function, left_out, data))
@@ -194,7 +188,7 @@ impl Interceptor {
         let Some(driven) = driven else {
             let selected = asked.unwrap_or_else(|| self.process.select(state.agent_id(self), &info.kernel));
             let early = self.tell_without_engine(&state, selected, &info, unwaited);
-            return push(data.correlation_id, Pending::beside(beside, early.into_iter().collect()));
+            return push_without_engine(data.correlation_id, early, beside);
         };
         let record = || Err(Decline::UnknownArguments);
         let decision = match asked {
@@ -207,7 +201,7 @@ impl Interceptor {
         if let Decision::Run(guard) | Decision::Recorded(guard) = decision {
             beside.guards.push(guard);
         }
-        push(data.correlation_id, Pending::beside(beside, Vec::new()));
+        push(data.correlation_id, Pending::beside(beside));
     }
 
     /// *Exit* of a launch.

@@ -56,6 +56,11 @@ impl Live {
         self.at(address)?.0
     }
 
+    /// Whether another context than this one allocated what an address is in.
+    pub(super) fn is_anothers(&self, context: Context, address: u64) -> bool {
+        self.owner(address).is_some_and(|owner| owner != context)
+    }
+
     /// Memory of other contexts that argument bytes point into, with its owner.
     pub(super) fn reached_elsewhere(&self, context: Context, arguments: &[u8]) -> Vec<(Context, Range)> {
         pointers(arguments)

@@ -144,7 +144,7 @@ impl Interceptor {
                 let live = locked(&self.live);
                 // The driver goes by addresses, whatever direction the function is named for.
                 match (live.is_device(data.context, p.to), live.is_device(data.context, p.from)) {
-                    _ if live.owner(p.to).is_some_and(|owner| owner != data.context) => Kind::Foreign,
+                    _ if live.is_anothers(data.context, p.to) => Kind::Foreign,
                     (true, true) => Kind::Within,
                     (true, false) => Kind::Other,
                     (false, _) => Kind::Reads,
@@ -160,9 +160,8 @@ impl Interceptor {
                 // SAFETY: CUPTI hands the parameters of the function that this class belongs to.
                 let p = unsafe { data.parameters.cast::<CopyParams>().read() };
                 let live = locked(&self.live);
-                let elsewhere = |address| live.owner(address).is_some_and(|owner| owner != data.context);
                 // What another context allocated is nothing that could be put back, or read here.
-                if elsewhere(p.to) || elsewhere(p.from) {
+                if [p.to, p.from].iter().any(|address| live.is_anothers(data.context, *address)) {
                     return Kind::Foreign;
                 }
                 let sides = (live.is_device(data.context, p.to), live.is_device(data.context, p.from), from);

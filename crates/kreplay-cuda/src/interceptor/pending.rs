@@ -31,8 +31,8 @@ pub(super) enum Pending {
 
 impl Pending {
     /// The program's call runs as it is, and may write memory of other contexts.
-    pub(super) fn beside(Beside { guards, reached }: Beside, early: Vec<EarlyCall>) -> Self {
-        Self::Guards { guards, reached, _early: early }
+    pub(super) fn beside(Beside { guards, reached }: Beside) -> Self {
+        Self::Guards { guards, reached, _early: Vec::new() }
     }
 
     /// As above, of a launch, which seldom may.
@@ -41,7 +41,7 @@ impl Pending {
             return Self::Guard { guard };
         }
         beside.guards.push(guard);
-        Self::beside(beside, Vec::new())
+        Self::beside(beside)
     }
 
     /// The program's call was submitted.
@@ -81,6 +81,16 @@ thread_local! {
 pub(super) fn push(correlation: u32, pending: Pending) {
     // Past the end of the thread's storage nothing can be kept: dropping ends it as failed, which is safe.
     let _ = STACK.try_with(|stack| stack.borrow_mut().push((correlation, pending)));
+}
+
+/// The same of a call in a context without an engine, where there is something to keep.
+pub(super) fn push_without_engine(correlation: u32, early: Option<EarlyCall>, Beside { guards, reached }: Beside) {
+    let pending = match (early, guards.is_empty()) {
+        (None, true) => return,
+        (Some(call), true) => Pending::Early { _call: call },
+        (early, false) => Pending::Guards { guards, reached, _early: early.into_iter().collect() },
+    };
+    push(correlation, pending);
 }
 
 /// What *enter* of this call kept. Calls nest, so anything above it belongs to calls whose exit never came.

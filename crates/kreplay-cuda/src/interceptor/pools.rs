@@ -2,7 +2,7 @@
 
 use super::context::{ContextState, Gone};
 use super::ids::{Allocation, Class};
-use super::peers::Reached;
+use super::peers::Beside;
 use super::pending::{Pending, push};
 use super::{Interceptor, locked};
 use crate::agent::CudaAgent;
@@ -117,7 +117,7 @@ impl Interceptor {
     fn keep_windows_out(&self, data: &CallbackData) {
         let guards = self.guards();
         if !guards.is_empty() {
-            push(data.correlation_id, Pending::Guards { guards, reached: Reached::default(), _early: Vec::new() });
+            push(data.correlation_id, Pending::beside(Beside { guards, ..Beside::default() }));
         }
     }
 

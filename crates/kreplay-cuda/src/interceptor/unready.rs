@@ -4,7 +4,7 @@
 use super::Interceptor;
 use super::context::{ContextState, Driven, EarlyCall};
 use super::peers::Beside;
-use super::pending::{Pending, push};
+use super::pending::push_without_engine;
 use crate::tables::callback::CallbackData;
 use kreplay_engine::{Decline, DispatchId, DispatchInfo};
 use std::sync::Arc;
@@ -38,9 +38,7 @@ impl Interceptor {
         beside: Beside,
     ) {
         let early = self.tell_without_engine(state, selected, info, unwaited);
-        if early.is_some() || !beside.guards.is_empty() {
-            push(data.correlation_id, Pending::beside(beside, early.into_iter().collect()));
-        }
+        push_without_engine(data.correlation_id, early, beside);
     }
 
     /// The same; gives what has to last until the call returns.
