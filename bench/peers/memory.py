@@ -57,7 +57,8 @@ def operations():
             result("operations", "device", "its memory, by clock and width", "gb_per_s", "GB/s", [peak])
             continue
         name, bytes_, ranges = line["bench"], line["bytes"], line["ranges"]
-        case = f"{name.replace('_', ' ')}, {bytes_ >> 20} MiB in {ranges} range{'' if ranges == 1 else 's'}"
+        what, cut = name.replace("_", " "), f"in {ranges} range{'' if ranges == 1 else 's'}"
+        case = f"{what}, {bytes_ >> 20} MiB {cut}"
         result("operations", "kreplay", case, "gb_per_s", "GB/s", [line["gb_per_s"]])
         if not peak or name not in MOVING:
             continue
@@ -67,8 +68,7 @@ def operations():
         # What an operation takes whatever it moves (a table of ranges, a launch) is a third of 64 MiB's time.
         if bytes_ == 1 << 30 and (known := small.get((name, ranges))):
             moved = line["gb_per_s"] * line["ms"] - known["gb_per_s"] * known["ms"]
-            further = f"{name.replace('_', ' ')}, each byte beyond 64 MiB in {ranges} range{'' if ranges == 1 else 's'}"
-            result("operations", "kreplay", further, "of_peak", "ratio", [moved / (line["ms"] - known["ms"]) / peak])
+            result("operations", "kreplay", f"{what}, each byte beyond 64 MiB {cut}", "of_peak", "ratio", [moved / (line["ms"] - known["ms"]) / peak])
 
 
 def host_tier():

@@ -70,7 +70,21 @@ pub fn spare_the_loader<A: Agent>(engine: &Engine<A>, free: fn() -> bool) {
 #[cfg(test)]
 mod tests {
     use super::{Outstanding, answers, loader_is_free};
+    use std::sync::mpsc::Sender;
     use std::time::Duration;
+
+    const SHORT: Duration = Duration::from_millis(1);
+    const LONG: Duration = Duration::from_secs(600);
+
+    /// Somebody has asked, and gave up before the answer, which the sender is for.
+    fn waited_in_vain() -> (Outstanding, Sender<()>) {
+        let (outstanding, mut held) = (Outstanding::default(), None);
+        assert!(!answers(&outstanding, (SHORT, LONG), |tell| {
+            held = Some(tell);
+            true
+        }));
+        (outstanding, held.expect("it was asked"))
+    }
 
     /// While a library is closed it is not: the end-to-end suite `leaving` has such a program. Where a thread takes longer to
     /// start than the patience lasts, one of the next looks finds it.
@@ -81,32 +95,21 @@ mod tests {
 
     #[test]
     fn who_waited_in_vain_does_not_wait_again_before_the_answer_has_come() {
-        let (outstanding, mut held) = (Outstanding::default(), None);
-        let (short, long) = (Duration::from_millis(1), Duration::from_secs(600));
-        assert!(!answers(&outstanding, (short, long), |tell| {
-            held = Some(tell);
-            true
-        }));
-        assert!(!answers(&outstanding, (long, short), |_| panic!("one thread waits already")));
-        held.take().expect("it was asked").send(()).expect("the answer is waited for");
-        assert!(answers(&outstanding, (long, short), |tell| tell.send(()).is_ok()));
-        assert!(!answers(&outstanding, (short, long), |_| false), "no thread can be had");
+        let (outstanding, held) = waited_in_vain();
+        assert!(!answers(&outstanding, (LONG, SHORT), |_| panic!("one thread waits already")));
+        held.send(()).expect("the answer is waited for");
+        assert!(answers(&outstanding, (LONG, SHORT), |tell| tell.send(()).is_ok()));
+        assert!(!answers(&outstanding, (SHORT, LONG), |_| false), "no thread can be had");
     }
 
     #[test]
     fn an_answer_that_comes_as_the_loader_is_let_go_is_not_missed() {
-        let (outstanding, mut held) = (Outstanding::default(), None);
-        let (short, long) = (Duration::from_millis(1), Duration::from_secs(600));
-        assert!(!answers(&outstanding, (short, short), |tell| {
-            held = Some(tell);
-            true
-        }));
-        let held = held.take().expect("it was asked");
+        let (outstanding, held) = waited_in_vain();
         let answers_late = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(5));
             held.send(())
         });
-        assert!(answers(&outstanding, (long, long), |tell| tell.send(()).is_ok()));
+        assert!(answers(&outstanding, (LONG, LONG), |tell| tell.send(()).is_ok()));
         answers_late.join().expect("it ends").expect("the answer was waited for");
     }
 }

@@ -98,7 +98,9 @@ impl Own {
             ended: Vec::new(),
         };
         if let Err(error) = own.ring() {
-            own.kernels.take().into_iter().for_each(|kernels| kernels.unload(&api));
+            if let Some(kernels) = own.kernels {
+                kernels.unload(&api);
+            }
             return Err(error);
         }
         Ok(own)

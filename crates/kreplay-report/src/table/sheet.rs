@@ -70,10 +70,8 @@ impl Sheet {
         let columns = [places(&self.own), places(&self.values)].concat();
         let flat = Grid::new(&columns, rows.iter().map(Vec::as_slice), 0, room);
         if flat.natural <= room {
-            write!(out, "{}", flat.row(columns.iter().map(|(name, ..)| *name)))?;
-            for row in &rows {
-                write!(out, "{}", flat.row(row.iter().map(String::as_str)))?;
-            }
+            write_names(&flat, &columns, out)?;
+            rows.iter().try_for_each(|row| write_row(&flat, row, out))?;
         } else {
             self.nested(room, out)?;
         }
@@ -90,13 +88,11 @@ impl Sheet {
         let groups = Grid::new(&own, self.groups.iter().map(|group| group.own.as_slice()), 0, room);
         let rows = self.groups.iter().flat_map(|group| group.values.iter().map(Vec::as_slice));
         let below = Grid::new(&values, rows, INDENT, room);
-        write!(out, "{}", groups.row(own.iter().map(|(name, ..)| *name)))?;
-        write!(out, "{}", below.row(values.iter().map(|(name, ..)| *name)))?;
+        write_names(&groups, &own, out)?;
+        write_names(&below, &values, out)?;
         for group in &self.groups {
-            write!(out, "{}", groups.row(group.own.iter().map(String::as_str)))?;
-            for row in &group.values {
-                write!(out, "{}", below.row(row.iter().map(String::as_str)))?;
-            }
+            write_row(&groups, &group.own, out)?;
+            group.values.iter().try_for_each(|row| write_row(&below, row, out))?;
         }
         Ok(())
     }
@@ -152,14 +148,19 @@ pub(super) fn write_walked(
         return Ok(());
     }
     let grid = Grid::wide(&columns, &widths);
-    write!(out, "{}", grid.row(columns.iter().map(|(name, ..)| *name)))?;
-    walk(&mut |group| {
-        for row in rows(&group, values) {
-            write!(out, "{}", grid.row(row.iter().map(String::as_str)))?;
-        }
-        Ok(())
-    })?;
+    write_names(&grid, &columns, out)?;
+    walk(&mut |group| rows(&group, values).iter().try_for_each(|row| write_row(&grid, row, out)))?;
     writeln!(out)?;
+    Ok(())
+}
+
+fn write_names(grid: &Grid, columns: &[(&str, bool, Fit)], out: &mut dyn Write) -> Result<(), ReportError> {
+    write!(out, "{}", grid.row(columns.iter().map(|(name, ..)| *name)))?;
+    Ok(())
+}
+
+fn write_row(grid: &Grid, row: &[String], out: &mut dyn Write) -> Result<(), ReportError> {
+    write!(out, "{}", grid.row(row.iter().map(String::as_str)))?;
     Ok(())
 }
 
