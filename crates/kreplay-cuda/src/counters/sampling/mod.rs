@@ -157,9 +157,15 @@ impl Sampling {
         if self.unit.take_crammed() {
             self.pace.guarded().crammed();
         }
-        let cost = self.unit.cost(group).unwrap_or_else(|| pace::likely(group.is_near()));
-        let interval = self.pace.guarded().interval(cost, programmed);
+        let interval = self.interval(group, programmed);
         Programming { group: Arc::clone(group), interval, samples: pace::samples(dispatches), bursts: false }
+    }
+
+    /// Nanoseconds between a group's samples, where the hardware is programmed for `programmed` already.
+    fn interval(&self, group: &Arc<SampleGroup>, programmed: Option<u64>) -> u64 {
+        let near = group.is_near();
+        let cost = self.unit.cost(group).unwrap_or_else(|| pace::likely(near));
+        self.pace.guarded().interval(cost, near, programmed)
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.

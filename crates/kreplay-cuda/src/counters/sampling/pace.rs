@@ -1,20 +1,25 @@
 //! How often samples are taken.
 //!
-//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 10 to 15 µs for counters of
-//! memory and 17 to 26 µs for some of the multiprocessors, however long it is (seen on H200s). What does not fit a counter image when
-//! it is decoded is lost, so no more samples may wait than an image holds.
+//! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 9 to 15 µs for counters of
+//! memory and 17 to 30 µs for those and some of the multiprocessors, however long it is (seen on H200s; the same machine changes
+//! between the lower and the higher from one decoding to the next, and no CPU of it is better than another). What does not
+//! fit a counter image when it is decoded is lost, so no more samples may wait than an image holds.
 //!
 //! Decoding takes what waits when it begins. Of samples that are arriving just then a part is lost, without a word (seen on an
 //! H200: a sample of which only some multiprocessors were counted). So a portion is decoded in a gap between dispatches that is
 //! long enough for everything to have arrived, and the device goes on while it is decoded. Where decoding falls behind, the
-//! hardware is stopped now and then, and the device waits. So the interval is a little more than decoding takes: of
-//! dispatches that follow each other without a pause each takes a sample. A shorter one would only make them take two. Another
-//! interval is another programming of the hardware, so it changes only when it is far off.
+//! hardware is stopped now and then, and the device waits. That costs as much as hundreds of samples, but what waits until then costs
+//! nothing: so the interval is about what decoding takes, not more, and a stop is rare. A dispatch that is not over within
+//! its sample takes two, and then decoding falls behind twice as fast: so the interval is long enough for most short
+//! ones. Another interval is another programming of the hardware, so it changes only when it is far off.
 
 use std::time::Duration;
 
 /// The shortest interval, in nanoseconds: a short kernel's fence and its gap fit a sample of it (13 to 17 µs on an H200).
 const SHORTEST: u64 = 20_000;
+/// … where decoding has no time to spare for kernels that take two samples: the fence of one in five takes 15 to 20 µs where the
+/// host is slow, and its gap 3 more.
+const SHORTEST_NEAR: u64 = 24_000;
 /// The longest, for kernels that run for seconds: nothing is decoded while one runs.
 const LONGEST: u64 = 16_384_000;
 /// … where dispatches are not kept apart, in nanoseconds.
@@ -24,10 +29,10 @@ pub(super) const BUFFER: usize = 16 << 20;
 /// Between its submission and its beginning a launch takes at least this long on an idle device, in nanoseconds.
 const LAUNCH: u64 = 5_000;
 /// Intervals are multiples of this, in nanoseconds.
-const STEP: u64 = 2_000;
-/// What decoding a sample of counters of the multiprocessors is likely to take before that was seen, in nanoseconds (17 to 26 µs on H200s).
+const STEP: u64 = 500;
+/// What decoding a sample of counters of the multiprocessors is likely to take before that was seen, in nanoseconds (17 to 30 µs on H200s).
 const LIKELY: u64 = 24_000;
-/// … of L2 and memory alone (10 to 15 µs).
+/// … of L2 and memory alone (9 to 15 µs).
 const LIKELY_FAR: u64 = 16_000;
 /// How long what was counted in a sample may take to arrive, in nanoseconds.
 const ARRIVAL: u64 = 100_000;
@@ -42,7 +47,7 @@ const LEARNT: u64 = 24;
 /// The longest interval that this is done for, in nanoseconds: what was learnt is old soon, and a decoding takes some intervals.
 const LEARNING: u64 = 1_000_000;
 /// Every so many dispatches the gap holds an idle sample all the same.
-pub(super) const LOOK: u32 = 32;
+pub(super) const LOOK: u32 = 64;
 /// The interval of bursts, in nanoseconds.
 const OFTEN: u64 = 4_000;
 
@@ -66,7 +71,7 @@ pub(super) fn likely(near: bool) -> u64 {
 /// image at most, and those of the stop itself; and what it takes if the host is kept from looking for a while.
 pub(super) fn limit(samples: u32, interval: u64) -> u64 {
     let samples = u64::from(samples);
-    (samples * 5 / 8).saturating_sub(STOP / interval.max(1)).max(samples / 8)
+    (samples * 3 / 4).saturating_sub(STOP / interval.max(1)).max(samples / 8)
 }
 
 /// How many samples may wait while a dispatch runs before they are decoded all the same. The dispatch loses its values by that; those
@@ -137,11 +142,13 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Nanoseconds between two samples of which decoding one takes `cost`. Where the hardware is programmed
-    /// for another interval that will do, `programmed`, that stays.
-    pub(super) fn interval(&self, cost: u64, programmed: Option<u64>) -> u64 {
-        let keeping_up = (cost * 17 / 16).next_multiple_of(STEP);
-        let wanted = self.interval.max(keeping_up).min(LONGEST);
+    /// Nanoseconds between two samples of which decoding one takes `cost`, where `near` it counts the multiprocessors. Where
+    /// the hardware is programmed for another interval that will do, `programmed`, that stays.
+    pub(super) fn interval(&self, cost: u64, near: bool, programmed: Option<u64>) -> u64 {
+        // Most decodings are longer than the one that told, and a part of the cost is each one's.
+        let keeping_up = (cost * 15 / 16).next_multiple_of(STEP);
+        let shortest = if near { SHORTEST_NEAR } else { SHORTEST };
+        let wanted = self.interval.max(keeping_up).max(shortest).min(LONGEST);
         programmed.filter(|known| wanted <= known * 5 / 4 && *known < wanted * 4).unwrap_or(wanted)
     }
 
@@ -188,20 +195,35 @@ mod tests {
 
     /// Of counters that are decoded fast.
     fn interval(pace: &Pace) -> u64 {
-        pace.interval(5_000, None)
+        pace.interval(5_000, false, None)
     }
 
     #[test]
-    fn decoding_keeps_up_with_the_interval() {
+    fn the_interval_is_about_what_decoding_takes() {
         let pace = Pace::default();
-        for cost in [likely(true), likely(false), 7_000, 14_500, 22_000, 35_000] {
-            assert!(cost < pace.interval(cost, None));
+        for cost in [22_000, 28_000, 35_000, 80_000] {
+            for near in [true, false] {
+                let interval = pace.interval(cost, near, None);
+                assert!(
+                    interval >= cost * 15 / 16 && interval <= (cost + STEP).max(SHORTEST_NEAR),
+                    "{interval} at {cost}"
+                );
+            }
         }
-        assert_eq!(pace.interval(likely(false), None), SHORTEST, "L2 and memory alone are likely to keep up with any");
-        assert_eq!(pace.interval(22_000, None), 24_000);
-        assert_eq!(pace.interval(25_000, Some(36_000)), 36_000, "another programming costs more");
-        assert_eq!(pace.interval(25_000, Some(20_000)), 28_000, "decoding does not keep up");
-        assert_eq!(pace.interval(100_000_000, None), LONGEST);
+        assert_eq!(
+            pace.interval(likely(false), false, None),
+            SHORTEST,
+            "L2 and memory alone are likely to keep up with any"
+        );
+        assert_eq!(
+            pace.interval(17_000, true, None),
+            SHORTEST_NEAR,
+            "a kernel that takes two samples costs another decoding"
+        );
+        assert_eq!(pace.interval(28_000, true, None), 26_500);
+        assert_eq!(pace.interval(25_000, true, Some(36_000)), 36_000, "another programming costs more");
+        assert_eq!(pace.interval(30_000, true, Some(20_000)), 28_500, "decoding does not keep up");
+        assert_eq!(pace.interval(200_000_000, true, None), LONGEST);
     }
 
     #[test]
@@ -229,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_portion_is_decoded_before_the_hardware_has_to_be_stopped() {
-        for interval in [SHORTEST, 28_000, 36_000, LONGEST] {
+        for interval in [SHORTEST, SHORTEST_NEAR, 36_000, LONGEST] {
             let due = (0..).find(|waiting| portion(*waiting, SAMPLES)).expect("some number");
             assert!(due + u64::from(SAMPLES) / 8 <= limit(SAMPLES, interval), "{due} at {interval} ns");
             assert!(settled(interval) > Duration::from_nanos(apart(interval)));

@@ -140,12 +140,8 @@ impl Sampling {
 
     /// A dispatch took so long, in nanoseconds, that its samples are lost: those of the next one like it will not be.
     fn slow_down(&self, pass: &mut SampledPass, took: u64) -> Result<(), CountersError> {
-        let cost = self.unit.cost(&pass.group).unwrap_or_else(|| pace::likely(pass.group.is_near()));
-        let interval = {
-            let mut pace = self.pace.guarded();
-            pace.saw(took, pass.samples);
-            pace.interval(cost, Some(pass.interval))
-        };
+        self.pace.guarded().saw(took, pass.samples);
+        let interval = self.interval(&pass.group, Some(pass.interval));
         let group = Arc::clone(&pass.group);
         self.program(&Programming { group, interval, samples: pass.samples, bursts: false })?;
         // What was too much for the image has been decoded by now, and is no reason for an interval that is longer still.
