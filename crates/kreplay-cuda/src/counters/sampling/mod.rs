@@ -185,19 +185,25 @@ impl Sampling {
         let programming = self.programming(group, dispatches);
         self.program(&programming)?;
         if !self.unit.knows_cost(group) && pace::needs_trial(programming.interval) {
-            self.try_decoding(&programming).map_err(|error| failed(&error))?;
+            self.try_decoding(group, &programming).map_err(|error| failed(&error))?;
             self.program(&self.programming_beside(group, dispatches, None))?;
         }
         Ok(())
     }
 
-    /// Takes some samples of whatever runs, to see what decoding them takes.
-    fn try_decoding(&self, programming: &Programming) -> Result<(), SamplerError> {
-        self.unit.begin()?;
-        std::thread::sleep(Duration::from_nanos(programming.interval * pace::tried(programming.samples)));
-        self.unit.stop(None)?;
-        // Answered once what was sampled is decoded.
-        self.unit.portion()
+    /// Takes some samples of whatever runs, to see what decoding them takes; and some more on other CPUs, where one does not keep up.
+    fn try_decoding(&self, group: &Arc<SampleGroup>, programming: &Programming) -> Result<(), SamplerError> {
+        for _ in 0..pace::TRIES {
+            self.unit.begin()?;
+            std::thread::sleep(Duration::from_nanos(programming.interval * pace::tried(programming.samples)));
+            self.unit.stop(None)?;
+            // Answered once what was sampled is decoded.
+            self.unit.portion()?;
+            if self.unit.cost(group).is_none_or(|cost| !pace::falls_behind(cost, programming.interval)) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn program(&self, programming: &Programming) -> Result<(), CountersError> {

@@ -1,9 +1,10 @@
 //! How often samples are taken.
 //!
 //! A short interval needs a short gap between dispatches, but each sample costs the thread that decodes it 9 to 15 µs for counters of
-//! memory and 17 to 30 µs for those and some of the multiprocessors, however long it is (seen on H200s; the same machine changes
-//! between the lower and the higher from one decoding to the next, and no CPU of it is better than another). What does not
-//! fit a counter image when it is decoded is lost, so no more samples may wait than an image holds.
+//! memory and 17 to 30 µs for those and some of the multiprocessors, however long it is (seen on H200s, in virtual machines: on some
+//! of the CPUs it takes 1.4 times as long as on the others, which ones changes within seconds, and nothing of ours is the reason). So
+//! where a sample takes longer to decode than to come, the thread moves on to another CPU. What does not fit a counter image when it is
+//! decoded is lost, so no more samples may wait than an image holds.
 //!
 //! Decoding takes what waits when it begins. Of samples that are arriving just then a part is lost, without a word (seen on an
 //! H200: a sample of which only some multiprocessors were counted). So a portion is decoded in a gap between dispatches that is
@@ -104,6 +105,14 @@ pub(super) fn teaches(waiting: u64, interval: u64) -> bool {
 /// Samples of a trial that tells what decoding takes: as many as a portion has, since a part of it does not depend on them.
 pub(super) fn tried(samples: u32) -> u64 {
     u64::from(samples) * 3 / 8
+}
+
+/// On how many CPUs decoding is tried at most, until one is fast enough.
+pub(super) const TRIES: usize = 4;
+
+/// Whether another CPU should be tried: decoding a sample takes longer, in nanoseconds, than until the next one comes.
+pub(super) fn falls_behind(cost: u64, interval: u64) -> bool {
+    cost > interval
 }
 
 /// Whether an interval is so short that decoding a sample may take longer: a trial says nothing of others, and takes as many of them.

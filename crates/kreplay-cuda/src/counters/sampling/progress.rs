@@ -7,7 +7,7 @@ use kreplay_engine::sampling::Beat;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// After how long without a dispatch the hardware is stopped, in nanoseconds: beginning again takes less than a tenth of that.
 const REST: u64 = 10_000_000;
@@ -32,6 +32,8 @@ pub(super) struct Progress {
     /// A portion is being decoded.
     pub(super) decoding: AtomicBool,
     pub(super) tempo: Mutex<Tempo>,
+    /// The CPU of the thread that asked last: it waits by looking at the clock. Or more than there are.
+    pub(super) asker: AtomicUsize,
     /// What decoding a sample of a group takes, in nanoseconds, by the group's address: one that is used again only makes for a
     /// wrong first guess.
     costs: Mutex<HashMap<usize, u64>>,
@@ -69,11 +71,11 @@ impl Progress {
         self.costs.guarded().contains_key(&key(group))
     }
 
-    /// Decoding took so long for each of many samples.
+    /// Decoding took so long for each of many samples. Less is believed at once: where it takes more the thread moves on.
     pub(super) fn learn_cost(&self, group: &Arc<SampleGroup>, cost: u64) {
         let mut costs = self.costs.guarded();
         let known = costs.entry(key(group)).or_insert(cost);
-        *known = ((*known * 3 + cost) / 4).max(1);
+        *known = ((*known * 3 + cost) / 4).min(cost).max(1);
     }
 
     /// When samples end, where that is known at this time of their clock.

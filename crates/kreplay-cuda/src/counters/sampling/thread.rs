@@ -1,13 +1,14 @@
 //! What the thread does that has a device's sampling hardware to itself; see [`super::unit`].
 
 use super::collect::{Closing, Collected, Lost, MOST_KEPT};
-use super::pace::{limit, most};
+use super::pace::{falls_behind, limit, most};
 use super::progress::{Pending, Progress};
 use super::sampler::{Decoded, Sampler, SamplerError};
 use super::unit::{Command, Programming, Reply};
 use super::workers::{Blank, Filled, Workers};
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::{Guarded, exit};
+use crate::thread::leave_cpu;
 use kreplay_engine::CountersError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -271,6 +272,11 @@ impl Thread {
         if count >= TELLING {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
             self.progress.learn_cost(running.collected.group(), cost);
+            let fenced = self.programmed.as_ref().filter(|(programming, _)| !programming.bursts);
+            if fenced.is_some_and(|(programming, _)| falls_behind(cost, programming.interval)) {
+                // Now, before there are values to read and the others that do that begin.
+                leave_cpu(Some(self.progress.asker.load(Ordering::Relaxed)));
+            }
         }
         if let (Some((_, first)), Some((_, end)), Some((programming, _))) =
             (decoded.times.first(), decoded.times.last(), &self.programmed)

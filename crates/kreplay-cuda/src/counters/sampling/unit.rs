@@ -14,6 +14,7 @@ use super::workers::Workers;
 use crate::counters::Guarded;
 use crate::counters::beside::beside;
 use crate::counters::planning::sample_group::SampleGroup;
+use crate::thread;
 use kreplay_engine::sampling::Beat;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
@@ -75,6 +76,7 @@ impl Unit {
 
     fn ask(&self, command: impl FnOnce(Reply) -> Command) -> Result<(), SamplerError> {
         let (reply, answer) = channel();
+        self.progress.asker.store(thread::cpu().unwrap_or(usize::MAX), Ordering::Relaxed);
         let gone = || SamplerError { call: "sampling", status: "its thread ended".into(), lasting: true };
         self.sender.guarded().send(command(reply)).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())?

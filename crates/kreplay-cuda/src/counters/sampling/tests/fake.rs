@@ -60,6 +60,8 @@ pub(super) struct World {
     /// Samples are taken, or when that ended.
     pub(super) on: bool,
     pub(super) stopped: u64,
+    /// How long it samples before it is stopped, beside what the ground lets pass.
+    pub(super) lasts: u64,
     /// How long the decoding behind a stop takes.
     pub(super) decoding: u64,
     /// It does not start again before it is programmed anew.
@@ -110,6 +112,7 @@ impl Fake {
             fault,
             on: false,
             stopped: 0,
+            lasts: 0,
             decoding: 0,
             refuses: false,
             slow: Duration::ZERO,
@@ -207,7 +210,7 @@ impl Sampler for Fake {
     fn stop(&mut self) -> Result<(), SamplerError> {
         let mut world = self.0.guarded();
         // A little goes on until the hardware has stopped.
-        world.now += world.interval;
+        world.now += world.lasts + world.interval;
         world.on = false;
         world.stopped = world.now;
         Ok(())

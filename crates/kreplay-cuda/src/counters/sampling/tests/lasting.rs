@@ -86,6 +86,22 @@ fn what_decoding_takes_is_tried_only_where_samples_come_fast() {
     }
 }
 
+/// Each time on another CPU, if there is one.
+#[test]
+fn decoding_is_tried_again_where_it_does_not_keep_up() {
+    const SAMPLES: u64 = 384;
+    for (takes, tries) in [(10_000, 1), (60_000, pace::TRIES as u32)] {
+        let (fake, (group, _)) = (Fake::new(Fault::None), group());
+        let sampling = sampling(&fake);
+        fake.0.guarded().lasts = 24_000 * SAMPLES;
+        fake.0.guarded().decoding = takes * SAMPLES;
+        sampling.prepare(&group, 1000).expect("programmed");
+        assert_eq!(fake.0.guarded().starts, tries, "{takes} ns a sample");
+        let last = fake.0.guarded().programmed.last().copied().expect("it was programmed");
+        assert!(last * 9 / 10 <= takes.max(24_000) && takes * 9 / 10 <= last, "{last} ns apart, {takes} to decode one");
+    }
+}
+
 /// Kernels that run for seconds are sampled as seldom as that.
 #[test]
 fn samples_may_be_milliseconds_apart() {
