@@ -1,6 +1,7 @@
 //! Threads of ours in the program.
 
 use std::thread::Builder;
+use std::time::Duration;
 
 /// Starts one that takes no signals: they are for the program's own threads. `false`: none can be had.
 pub(crate) fn start(name: &'static str, work: Box<dyn FnOnce() + Send>) -> bool {
@@ -48,11 +49,15 @@ pub(crate) fn cpu() -> Option<usize> {
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Moves this thread to another CPU of those that it may run on, but not to `shunned`. It may go anywhere again at once, and stays as
+/// How long a thread that leaves its CPU sleeps. Where it is moved to somebody may be at work; where it wakes up nobody is, if there is
+/// such a CPU.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Moves this thread to another CPU of those that it may run on, but not to `shunned`. It may go anywhere again then, and stays as
 /// long as the scheduler has no reason to move it. `false`: there is no other, or it may not be moved.
 pub(crate) fn leave_cpu(shunned: Option<usize>) -> bool {
     let Some(current) = cpu() else { return false };
-    go_elsewhere([Some(current), shunned].into_iter().flatten(), || ())
+    go_elsewhere([Some(current), shunned].into_iter().flatten(), || std::thread::sleep(NAP))
 }
 
 /// Moves this thread away from these CPUs, does something there, and lets it run wherever it might before.
