@@ -76,6 +76,8 @@ struct State {
     /// Images that were read, well or not.
     read: u32,
     failed: Option<Loss>,
+    /// Which image is the first that samples are missing before, and why.
+    lacks: Option<(u32, &'static str)>,
     /// How many images there are in all, once that is known, and what to do then.
     closing: Option<(u32, Closing)>,
 }
@@ -113,7 +115,12 @@ impl Collected {
         self.finish();
     }
 
-    /// Samples are lost, or decoding failed.
+    /// Samples are lost before the image at `place`, or behind all that there are. What comes behind is of no use.
+    pub(super) fn lack(&self, place: u32, why: &'static str) {
+        self.state.guarded().lacks.get_or_insert((place, why));
+    }
+
+    /// Decoding failed.
     pub(super) fn fail(&self, lost: Lost, error: CountersError) {
         self.state.guarded().failed.get_or_insert((lost, error));
     }
@@ -130,22 +137,11 @@ impl Collected {
         let read = state.read;
         let Some((_, closing)) = state.closing.take_if(|(images, _)| *images == read) else { return };
         let failed = state.failed.take();
-        let images = std::mem::take(&mut state.images);
+        let (images, lacks) = (std::mem::take(&mut state.images), state.lacks);
         drop(state);
         let result = match failed {
             Some(failed) => Err(failed),
-            None => {
-                let mut samples = Samples::default();
-                for mut taken in images.into_values() {
-                    if let Some((_, end)) = samples.times.last() {
-                        samples.cuts.push(*end);
-                        taken.follow(*end);
-                    }
-                    samples.times.extend(taken.times);
-                    samples.values.extend(taken.values);
-                }
-                (closing.work)(&samples)
-            }
+            None => (closing.work)(&joined(images, lacks)),
         };
         let lost = match &result {
             Ok(delivery) => delivery.lost.first().map(|lost| (Lost::Room, &lost.why)),
@@ -157,4 +153,22 @@ impl Collected {
             Err((_, why)) => closing.part.finish(Err(why)),
         }
     }
+}
+
+/// The samples of the images in their order, to where some are missing.
+fn joined(mut images: BTreeMap<u32, Taken>, lacks: Option<(u32, &'static str)>) -> Samples {
+    let mut samples = Samples::default();
+    if let Some((place, why)) = lacks {
+        images.split_off(&place);
+        samples.lack = Some(why);
+    }
+    for mut taken in images.into_values() {
+        if let Some((_, end)) = samples.times.last() {
+            samples.cuts.push(*end);
+            taken.follow(*end);
+        }
+        samples.times.extend(taken.times);
+        samples.values.extend(taken.values);
+    }
+    samples
 }

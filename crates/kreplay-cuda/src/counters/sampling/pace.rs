@@ -162,9 +162,9 @@ impl Pace {
         programmed.filter(|known| wanted <= known * 5 / 4 && *known < wanted * 4).unwrap_or(wanted)
     }
 
-    /// More samples waited than was expected: fewer are taken.
+    /// More samples waited than was expected: fewer are taken, but for a single time that another programming would cost more than.
     pub(super) fn crammed(&mut self) {
-        self.interval = (self.interval * 2).min(LONGEST);
+        self.interval = (self.interval * 3 / 2).min(LONGEST);
     }
 
     /// A dispatch ran for `longest` nanoseconds, the longest of its pass, and images hold this many samples.
@@ -283,7 +283,14 @@ mod tests {
     fn what_was_lost_lengthens_the_interval_within_bounds() {
         let mut pace = Pace::default();
         pace.crammed();
-        assert_eq!(interval(&pace), 2 * SHORTEST);
+        assert_eq!(interval(&pace), SHORTEST * 3 / 2);
+        assert_eq!(
+            pace.interval(20_000, true, Some(SHORTEST_NEAR)),
+            SHORTEST_NEAR,
+            "the host may have been slow for once"
+        );
+        pace.crammed();
+        assert!(pace.interval(20_000, true, Some(SHORTEST_NEAR)) > SHORTEST_NEAR);
         (0..20).for_each(|_| pace.crammed());
         assert_eq!(interval(&pace), LONGEST);
     }

@@ -6,7 +6,7 @@ use super::collect::{Loss, Lost};
 use super::pace::apart;
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::ranges::evaluate::exact;
-use kreplay_engine::sampling::{Fence, Interval, Mismatch, attribute_among, attribute_by_order};
+use kreplay_engine::sampling::{Fence, Interval, attribute_among, attribute_by_order};
 use kreplay_engine::{CountersError, Delivery, LostReadings, PlannedCounter, Reading};
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(super) const TOLERANCE: u64 = 2_000;
 /// Within this time after a dispatch was over all that it moved has been counted, in nanoseconds.
 const LATE: u64 = 2_000;
+/// Why a dispatch near a decoding has no values.
+const TORN: &str = "samples were decoded as a dispatch ran, and may be incomplete";
 /// Clocks that are this far apart are not the same one.
 const UNRELATED: u64 = 1_000_000_000;
 
@@ -48,21 +50,27 @@ pub(super) struct Samples {
     pub(super) values: Vec<f64>,
     /// Where one decoding's samples end and the next one's begin, device clock, in nanoseconds.
     pub(super) cuts: Vec<u64>,
+    /// Why others are missing behind them, if so.
+    pub(super) lack: Option<&'static str>,
 }
 
 impl Segment {
-    /// The readings of its dispatches, but for those whose samples were torn.
+    /// The readings of its dispatches, but for those whose samples were torn or are missing.
     ///
     /// # Errors
     /// [`CountersError::Discarded`] when samples and dispatches do not fit.
     pub(super) fn readings(&self, samples: &Samples) -> Result<Delivery, Loss> {
-        let torn = self.torn(samples).map_err(|error| (Lost::Room, error))?;
-        let attributed = self.attribute(samples).map_err(|error| (Lost::Misfit, error))?;
+        self.check_clock(samples).map_err(|error| (Lost::Room, error))?;
+        let covered = self.covered(samples);
+        let attributed = self.attribute(samples, covered).map_err(|error| (Lost::Misfit, error))?;
+        let mut lost = vec![samples.lack; self.fences.len()];
+        lost[..covered].fill(None);
+        self.tear(samples, &mut lost);
         let terms = self.group.terms.len();
         let mut readings = Vec::with_capacity(attributed.len() * self.counters.len());
         let mut sums = vec![0.0; terms];
-        for (dispatch, own) in (self.first..).zip(attributed) {
-            if torn.iter().any(|torn| torn.contains(&dispatch)) {
+        for ((dispatch, own), lost) in (self.first..).zip(attributed).zip(&lost) {
+            if lost.is_some() {
                 continue;
             }
             sums.fill(0.0);
@@ -85,11 +93,23 @@ impl Segment {
                 });
             }
         }
-        let lost = torn.into_iter().map(|torn| LostReadings { dispatches: Some(torn), why: torn_apart() }).collect();
-        Ok(Delivery { readings, lost })
+        Ok(Delivery { readings, lost: self.told(&lost) })
     }
 
-    fn attribute(&self, samples: &Samples) -> Result<Vec<Range<usize>>, CountersError> {
+    /// How many dispatches ran before samples are missing.
+    fn covered(&self, samples: &Samples) -> usize {
+        if samples.lack.is_none() {
+            return self.fences.len();
+        }
+        let end = samples.times.last().map_or(0, |(_, end)| *end);
+        self.fences.partition_point(|fence| fence.to.saturating_add(apart(self.interval)) <= end)
+    }
+
+    /// Which samples each of the first dispatches has, so many as are `covered`.
+    fn attribute(&self, samples: &Samples, covered: usize) -> Result<Vec<Range<usize>>, CountersError> {
+        if covered == 0 {
+            return Ok(Vec::new());
+        }
         if samples.times.is_empty() {
             return Err(CountersError::Discarded("the hardware took no samples".into()));
         }
@@ -106,34 +126,46 @@ impl Segment {
             let attributed = attribute_by_order(&intervals, self.fences.len())?;
             return Ok(attributed.into_iter().map(|own| narrow(&intervals, own, u64::MAX)).collect());
         }
-        let attributed = self.by_time(&intervals)?;
-        let over = self.fences.iter().map(|fence| fence.to.saturating_add(LATE));
+        // Of the first that lacks samples some may be there: they are nobody's, as those of other things.
+        let (fences, lacking) = self.fences.split_at(covered);
+        let mut others = [&self.others[..], lacking].concat();
+        others.sort_by_key(|other| other.from);
+        let attributed = attribute_among(&intervals, fences, &others, self.tolerance)?;
+        let over = fences.iter().map(|fence| fence.to.saturating_add(LATE));
         Ok(attributed.into_iter().zip(over).map(|(own, over)| narrow(&intervals, own, over)).collect())
     }
 
-    /// The dispatches whose samples were arriving as a decoding began: a part of them may be lost.
-    fn torn(&self, samples: &Samples) -> Result<Vec<Range<u32>>, CountersError> {
-        // By another clock nobody can tell.
-        if !samples.cuts.is_empty() && self.is_unrelated(samples) {
-            return Err(torn_apart());
+    /// By another clock nobody can tell which dispatches lack samples.
+    fn check_clock(&self, samples: &Samples) -> Result<(), CountersError> {
+        let why = samples.lack.or((!samples.cuts.is_empty()).then_some(TORN));
+        match why.filter(|_| self.is_unrelated(samples)) {
+            Some(why) => Err(CountersError::Discarded(why.into())),
+            None => Ok(()),
         }
+    }
+
+    /// Marks the dispatches whose samples were arriving as a decoding began: a part of them may be lost.
+    fn tear(&self, samples: &Samples, lost: &mut [Option<&'static str>]) {
         let apart = apart(self.interval);
-        let mut torn: Vec<Range<u32>> = Vec::new();
         for cut in &samples.cuts {
             let before = self.fences.partition_point(|fence| fence.to.saturating_add(apart) <= *cut);
             let behind = self.fences.partition_point(|fence| fence.from < cut.saturating_add(apart));
-            let own = self.first + before as u32..self.first + behind as u32;
-            match torn.last_mut() {
-                _ if own.is_empty() => {}
-                Some(last) if own.start <= last.end => last.end = last.end.max(own.end),
-                _ => torn.push(own),
-            }
+            lost[before..behind.max(before)].iter_mut().for_each(|lost| *lost = lost.or(Some(TORN)));
         }
-        Ok(torn)
     }
 
-    fn by_time(&self, intervals: &[Interval]) -> Result<Vec<Range<usize>>, Mismatch> {
-        attribute_among(intervals, &self.fences, &self.others, self.tolerance)
+    /// What is lost, dispatches in a row at once.
+    fn told(&self, lost: &[Option<&'static str>]) -> Vec<LostReadings> {
+        let (mut told, mut at) = (Vec::new(), self.first);
+        for alike in lost.chunk_by(|one, next| one == next) {
+            let dispatches = at..at + alike.len() as u32;
+            at = dispatches.end;
+            let why = alike.first().copied().flatten();
+            told.extend(
+                why.map(|why| LostReadings { dispatches: Some(dispatches), why: CountersError::Discarded(why.into()) }),
+            );
+        }
+        told
     }
 
     /// Whether nothing was submitted before the last dispatch.
@@ -152,10 +184,6 @@ impl Segment {
     pub(super) fn longest(&self) -> u64 {
         self.fences.iter().map(|span| span.to - span.from).max().unwrap_or(0)
     }
-}
-
-fn torn_apart() -> CountersError {
-    CountersError::Discarded("samples were decoded as a dispatch ran, and may be incomplete".into())
 }
 
 /// What is a dispatch's of the samples that are nobody else's: those with activity, and one behind them that begins before all of

@@ -89,7 +89,7 @@ mod tests {
     /// Samples of 1000 ns with one term, which counts `values`.
     fn samples(values: &[f64]) -> Samples {
         let times = (0..values.len() as u64).map(|at| (at * 1000, (at + 1) * 1000)).collect();
-        Samples { times, values: values.to_vec(), cuts: Vec::new() }
+        Samples { times, values: values.to_vec(), ..Samples::default() }
     }
 
     fn span(from: u64, to: u64) -> Fence {

@@ -9,7 +9,6 @@ use super::workers::{Blank, Filled, Workers};
 use crate::counters::planning::sample_group::SampleGroup;
 use crate::counters::{Guarded, exit};
 use crate::thread::leave_cpu;
-use kreplay_engine::CountersError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
@@ -108,8 +107,9 @@ impl Thread {
 
     /// Starts again in the middle of a segment.
     fn burst(&mut self) {
+        let started = self.start_hardware();
         let Some(running) = &mut self.running else { return };
-        if let Err(error) = self.sampler.start() {
+        if let Err(error) = started {
             running.collected.fail(Lost::Misfit, super::failed(&error));
             return;
         }
@@ -177,8 +177,20 @@ impl Thread {
         Ok(Blank::clone(&known.blank))
     }
 
+    /// It does not go on after an overflow, as it was programmed.
+    fn start_hardware(&mut self) -> Result<(), SamplerError> {
+        if !self.progress.spoilt.load(Ordering::Relaxed) && self.sampler.start().is_ok() {
+            return Ok(());
+        }
+        if let Some((programming, _)) = &self.programmed {
+            self.sampler.program(&programming.group, programming.interval)?;
+            self.progress.spoilt.store(false, Ordering::Relaxed);
+        }
+        self.sampler.start()
+    }
+
     fn start(&mut self) -> Result<(), SamplerError> {
-        let Some((programming, empty)) = &self.programmed else {
+        let Some((programming, empty)) = self.programmed.clone() else {
             return Err(SamplerError { call: "sampling", status: "nothing is programmed".into(), lasting: false });
         };
         // Dispatches with fences need all, which their number bounds.
@@ -196,16 +208,10 @@ impl Thread {
             bursts: programming.bursts,
         };
         self.running = None;
-        let spoilt = self.progress.spoilt.load(Ordering::Relaxed);
-        if spoilt || self.sampler.start().is_err() {
-            // It does not go on after an overflow, as it was programmed.
-            self.sampler.program(&programming.group, programming.interval)?;
-            self.progress.spoilt.store(false, Ordering::Relaxed);
-            self.sampler.start()?;
-        }
+        self.start_hardware()?;
         pending.began = self.sampler.now();
         pending.left = pending.began;
-        self.running = Some(Running { collected, empty: Blank::clone(empty), images: 0, fresh: true });
+        self.running = Some(Running { collected, empty, images: 0, fresh: true });
         self.progress.tempo.guarded().restart();
         self.progress.decoded.store(0, Ordering::Relaxed);
         *self.progress.running.guarded() = Some(pending);
@@ -255,24 +261,24 @@ impl Thread {
         if let Some(reply) = beginning {
             drop(reply.send(Ok(())));
         }
-        let decoded = self.sampler.decode(&mut image).unwrap_or_else(|error| {
+        let decoded = self.sampler.decode(&mut image);
+        let failed = decoded.is_err();
+        let decoded = decoded.unwrap_or_else(|error| {
             running.collected.fail(Lost::Misfit, super::failed(&error));
             Decoded::default()
         });
-        let lost = |what: &str| running.collected.fail(Lost::Room, CountersError::Discarded(what.into()));
-        if decoded.overflow {
+        let lack = if decoded.overflow {
             self.progress.spoilt.store(true, Ordering::Relaxed);
-            self.progress.crammed.store(true, Ordering::Relaxed);
-            lost("the hardware's buffer was full, and samples are lost");
-        } else if decoded.full {
-            self.progress.crammed.store(true, Ordering::Relaxed);
-            lost("more samples waited than were expected, and some are lost");
-        }
+            Some("the hardware's buffer was full, and samples are lost")
+        } else {
+            decoded.full.then_some("more samples waited than were expected, and some are lost")
+        };
+        self.progress.crammed.fetch_or(lack.is_some(), Ordering::Relaxed);
         let count = decoded.times.len();
-        if count >= TELLING {
+        let fenced = self.programmed.as_ref().filter(|(programming, _)| !programming.bursts);
+        if count >= TELLING && lack.is_none() {
             let cost = self.sampler.now().saturating_sub(began) / count as u64;
             self.progress.learn_cost(running.collected.group(), cost);
-            let fenced = self.programmed.as_ref().filter(|(programming, _)| !programming.bursts);
             if fenced.is_some_and(|(programming, _)| falls_behind(cost, programming.interval)) {
                 // Now, before there are values to read and the others that do that begin.
                 leave_cpu(Some(self.progress.asker.load(Ordering::Relaxed)));
@@ -284,19 +290,30 @@ impl Thread {
             self.progress.tempo.guarded().saw(*first, *end, programming.interval);
         }
         if count == 0 {
-            // It is as empty as it was.
+            if failed || lack.is_some() {
+                // It may hold a part of what is lost.
+                image.copy_from_slice(&running.empty);
+            }
             self.workers.unused(&running.empty, image);
-            return 0;
+        } else {
+            self.workers.read(Filled {
+                image,
+                empty: Blank::clone(&running.empty),
+                times: decoded.times,
+                skip: usize::from(std::mem::take(&mut running.fresh)),
+                collected: Arc::clone(&running.collected),
+                place: running.images,
+            });
+            running.images += 1;
         }
-        self.workers.read(Filled {
-            image,
-            empty: Blank::clone(&running.empty),
-            times: decoded.times,
-            skip: usize::from(std::mem::take(&mut running.fresh)),
-            collected: Arc::clone(&running.collected),
-            place: running.images,
-        });
-        running.images += 1;
+        // Between bursts samples are missing anyway.
+        if let Some(why) = lack.filter(|_| fenced.is_some()) {
+            running.collected.lack(running.images, why);
+            // The segment should end: all that comes now is lost to it.
+            if let Some(pending) = &mut *self.progress.running.guarded() {
+                pending.limit = 0;
+            }
+        }
         count as u64
     }
 }

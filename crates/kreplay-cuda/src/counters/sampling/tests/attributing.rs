@@ -68,7 +68,7 @@ fn what_arrives_late_is_a_dispatchs_until_it_must_have_arrived() {
         };
         let times = (0..5).map(|at| (at * interval, (at + 1) * interval)).collect();
         let samples =
-            Samples { times, values: vec![0.0, 7.0, 9.0, 100.0, 0.0, 30.0, 0.0, 50.0, 0.0, 0.0], cuts: Vec::new() };
+            Samples { times, values: vec![0.0, 7.0, 9.0, 100.0, 0.0, 30.0, 0.0, 50.0, 0.0, 0.0], ..Samples::default() };
         let found = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
         assert_eq!(counts(&found.readings), [Value::Count(expected)], "over at {over} ns");
     }

@@ -147,7 +147,7 @@ fn of_two_dispatches_beside_a_decoding_both_are_lost_and_no_other() {
     let values: Vec<f64> = (0..35).flat_map(held).collect();
     // Within the second; and between the fourth and the fifth, near both.
     let check = |cuts: &[u64], lost: &[Range<u32>], left: &[u64]| {
-        let samples = Samples { times: times.clone(), values: values.clone(), cuts: cuts.to_vec() };
+        let samples = Samples { times: times.clone(), values: values.clone(), cuts: cuts.to_vec(), lack: None };
         let found = segment.readings(&samples).unwrap_or_else(|(_, error)| panic!("{error}"));
         assert_eq!(found.lost.into_iter().filter_map(|lost| lost.dispatches).collect::<Vec<_>>(), lost);
         assert_eq!(counts(&found.readings), left.iter().copied().map(Value::Count).collect::<Vec<_>>());
@@ -178,6 +178,28 @@ fn what_does_not_fit_is_discarded_and_soon_given_up() {
         assert!(sampling.given_up().is_some(), "{fault:?}");
         let refused = pass(&sampling, &fake, (patience + 1, &group), &kernels, &|_| {});
         assert!(matches!(refused, Err(CountersError::Unavailable(_))), "{fault:?}: {refused:?}");
+    }
+}
+
+/// The samples of a decoding that there was no room for are no reason to lose those of the others.
+#[test]
+fn only_dispatches_that_lack_samples_lose_their_values() {
+    for fault in [Fault::Cramped, Fault::Spilt] {
+        let (fake, group) = (Fake::new(fault), group());
+        let sampling = sampling(&fake);
+        let kernels: Vec<(u64, u64)> = (0..2000).map(|at| (3_000 + at % 7 * 4_000, 99 + at)).collect();
+        let found = unhurried(&sampling, &fake, (1, &group), &kernels, &|_| {}).expect("it is sampled");
+        let all: Vec<u32> = found.lost.iter().filter_map(|lost| lost.dispatches.clone()).flatten().collect();
+        let read: Vec<u32> = found.readings.iter().map(|reading| reading.dispatch).collect();
+        assert!(!all.is_empty() && all.len() < 600, "{fault:?}: {:?}", found.lost);
+        let mut told: Vec<u32> = all.iter().chain(&read).copied().collect();
+        told.sort_unstable();
+        assert_eq!(told, (0..2000).collect::<Vec<_>>(), "{fault:?}: each is told of once");
+        for reading in &found.readings {
+            assert_eq!(reading.value, Value::Count(99 + u64::from(reading.dispatch)), "{fault:?}");
+        }
+        let reason = if fault == Fault::Cramped { "more samples waited" } else { "buffer was full" };
+        assert!(found.lost.iter().any(|lost| lost.why.to_string().contains(reason)), "{fault:?}: {:?}", found.lost);
     }
 }
 

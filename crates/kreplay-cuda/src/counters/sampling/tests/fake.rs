@@ -22,8 +22,12 @@ pub(super) enum Fault {
     Stray,
     /// Dispatches do not wait for each other.
     NoGap,
-    /// The image is full.
+    /// The image is full after one sample.
     Full,
+    /// … after a hundred, at the third decoding.
+    Cramped,
+    /// The hardware's buffer is full at the second decoding, and nothing comes out until it is programmed anew.
+    Spilt,
     /// No time passes around a decoding.
     Hasty,
     /// The stamps of a decoding begin a little before those of the one before end.
@@ -78,6 +82,8 @@ pub(super) struct World {
     pub(super) gradual: bool,
     /// How often it looked at the clock.
     pub(super) looks: u64,
+    /// How often it has decoded.
+    pub(super) decodings: u32,
 }
 
 impl World {
@@ -121,6 +127,7 @@ impl Fake {
             noise: 0,
             gradual: false,
             looks: 0,
+            decodings: 0,
         })))
     }
 
@@ -237,9 +244,24 @@ impl Sampler for Fake {
         std::thread::sleep(slow);
         let mut world = self.0.guarded();
         let mut decoded = Decoded { overflow: world.fault == Fault::Overflow, ..Decoded::default() };
+        if decoded.overflow {
+            return Ok(decoded);
+        }
         if world.fault == Fault::Silent {
             return Ok(decoded);
         }
+        world.decodings += 1;
+        world.refuses |= world.fault == Fault::Spilt && world.decodings == 2;
+        if world.fault == Fault::Spilt && world.refuses {
+            image[..16].fill(7);
+            decoded.overflow = true;
+            return Ok(decoded);
+        }
+        let room = match world.fault {
+            Fault::Full => 16,
+            Fault::Cramped if world.decodings == 3 => 100 * 16,
+            _ => image.len(),
+        };
         let mut at = world.sampled;
         let mut first = std::mem::take(&mut world.running).then_some(world.started);
         // Once stopped it takes no more, whenever it is decoded.
@@ -249,10 +271,10 @@ impl Sampler for Fake {
             let end = first.take().unwrap_or(at) + world.interval;
             let (before, after) = if at == world.torn { ((0, 0), (0, 0)) } else { (world.until(at), world.until(end)) };
             let place = decoded.times.len() * 16;
-            if place + 16 > image.len() {
+            if place + 16 > room {
                 // The rest is gone.
                 decoded.full = true;
-                at = world.now;
+                at += (until - at) / world.interval * world.interval;
                 break;
             }
             image[place..place + 8].copy_from_slice(&(after.0 - before.0).to_le_bytes());
@@ -261,7 +283,6 @@ impl Sampler for Fake {
             decoded.times.push((at, end));
             at = end;
         }
-        decoded.full |= world.fault == Fault::Full;
         if world.fault == Fault::Ticks
             && let Some(first) = decoded.times.first_mut()
         {
