@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Gives each dispatch its intervals: from the first to the last active one inside its fence, widened by half of the idle
 /// intervals to the next activity on either side (at most 8). The ranges are in order and do not overlap.
 ///
-/// `tolerance` is how far the fences' edges may be off, in nanoseconds (see [`super::Clock::error`]). Nothing but the
+/// `tolerance` is how far the fences' edges may be off, in nanoseconds. Nothing but the
 /// dispatches may have been submitted; see [`attribute_among`].
 ///
 /// # Errors

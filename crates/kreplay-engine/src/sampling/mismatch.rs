@@ -58,7 +58,7 @@ pub enum Mismatch {
         /// The first dispatch that it may be.
         dispatch: usize,
     },
-    /// Host and device clock could not be brought together.
+    /// Two clocks could not be brought together.
     #[error("the device's clock cannot be related to the host's")]
     Clock,
 }

@@ -7,13 +7,12 @@
 //! activity (a *marker* counter that every dispatch moves) and from the fences, with no vendor code and no device. What
 //! does not fit is a [`Mismatch`]: the samples are then discarded, never guessed.
 //!
-//! [`attribute()`] goes by time, with a [`Clock`] that brings the host's stamps to the device's clock, and checks the order
-//! by it; [`attribute_by_order`] goes by order alone, where nothing but the dispatches ran.
+//! [`attribute()`] goes by time, which fences and intervals tell by one clock, and checks the order by it; [`attribute_by_order`]
+//! goes by order alone, where nothing but the dispatches ran.
 
 mod attribute;
 mod beat;
 mod by_order;
-mod clock;
 mod fences;
 mod mismatch;
 mod runs;
@@ -21,7 +20,6 @@ mod runs;
 pub use attribute::{attribute, attribute_among};
 pub use beat::Beat;
 pub use by_order::attribute_by_order;
-pub use clock::{Clock, Stamp};
 pub use fences::{Fences, Ground};
 pub use mismatch::Mismatch;
 

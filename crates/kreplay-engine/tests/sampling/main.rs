@@ -1,6 +1,5 @@
 //! Attribution of samples to dispatches, against a simulated device whose true counts are known.
 
-mod clock;
 mod device;
 mod faults;
 mod right;
