@@ -1,4 +1,5 @@
-//! CSV: the same columns as JSON, one row a value. A dispatch without values has one row with those columns empty.
+//! CSV: what JSON tells of a dispatch or a kernel in one value each, one row a value. A dispatch without values has one row with the
+//! columns of values empty.
 
 use std::io::Write;
 
@@ -9,7 +10,7 @@ use crate::ReportError;
 use crate::by_kernel::{KernelTotals, ValueTotals};
 use crate::json::microseconds;
 
-const DISPATCH: [&str; 38] = [
+const DISPATCH: [&str; 43] = [
     "id",
     "process",
     "agent",
@@ -21,8 +22,12 @@ const DISPATCH: [&str; 38] = [
     "block_y",
     "block_z",
     "stream",
+    "thread",
+    "start_us",
+    "end_us",
     "outcome",
     "reason",
+    "detail",
     "passes",
     "passes_asked",
     "window",
@@ -32,6 +37,7 @@ const DISPATCH: [&str; 38] = [
     "restored_bytes",
     "captured_bytes",
     "divergent",
+    "notes",
     "drain_us",
     "capture_us",
     "passes_us",
@@ -50,7 +56,7 @@ const DISPATCH: [&str; 38] = [
     "bound",
 ];
 
-const KERNEL: [&str; 29] = [
+const KERNEL: [&str; 31] = [
     "kernel",
     "chip",
     "dispatches",
@@ -58,6 +64,8 @@ const KERNEL: [&str; 29] = [
     "counted",
     "declined",
     "divergent",
+    "without_values",
+    "reasons",
     "passes",
     "footprint_bytes_max",
     "write_set_bytes_max",
@@ -123,8 +131,12 @@ fn dispatch_fields(row: &DispatchRow) -> Vec<String> {
     fields.extend(row.grid.iter().chain(&row.block).map(u32::to_string));
     fields.extend([
         row.stream.to_string(),
+        row.thread.to_string(),
+        microseconds(row.start_ns).to_string(),
+        microseconds(row.end_ns).to_string(),
         outcome_name(row.outcome).to_owned(),
         row.reason.clone().unwrap_or_default(),
+        row.detail.clone(),
         row.passes_done.to_string(),
         row.passes_asked.to_string(),
         row.window.map(|window| window.to_string()).unwrap_or_default(),
@@ -134,6 +146,7 @@ fn dispatch_fields(row: &DispatchRow) -> Vec<String> {
         row.bytes.restored.total().to_string(),
         row.bytes.captured.total().to_string(),
         row.divergence.is_some().to_string(),
+        row.notes.join(" | "),
     ]);
     fields.extend(phase_fields(&row.phases));
     fields
@@ -158,19 +171,13 @@ fn reading_fields(reading: &ReadingRow, simulated: bool) -> [String; 9] {
 
 fn kernel_fields(kernel: &KernelTotals) -> Vec<String> {
     let mut fields = vec![kernel.kernel.clone(), kernel.chip.clone()];
-    fields.extend(
-        [
-            kernel.dispatches,
-            kernel.replayed,
-            kernel.counted,
-            kernel.declined,
-            kernel.divergent,
-            kernel.passes,
-            kernel.footprint_bytes_max,
-            kernel.write_set_bytes_max,
-        ]
-        .map(|number| number.to_string()),
-    );
+    let outcomes =
+        [kernel.dispatches, kernel.replayed, kernel.counted, kernel.declined, kernel.divergent, kernel.without_values];
+    fields.extend(outcomes.map(|number| number.to_string()));
+    let reasons = kernel.reasons.iter().map(|(reason, dispatches)| format!("{reason}={dispatches}"));
+    fields.push(reasons.collect::<Vec<_>>().join(" "));
+    let sizes = [kernel.passes, kernel.footprint_bytes_max, kernel.write_set_bytes_max];
+    fields.extend(sizes.map(|number| number.to_string()));
     fields.extend(phase_fields(&kernel.phases));
     fields
 }
