@@ -45,7 +45,7 @@ dispatch's samples is its count. Exact, because every count falls into some samp
 holds nothing but this dispatch. While nobody knows when samples end the gap is longer than two of them: one whole
 sample is idle, and a dispatch takes two to three. Once samples were decoded the *beat* is known, and the gap lasts to the
 end of the sample in which the dispatch was over: a short dispatch takes one sample, which is what decoding costs it.
-Whether it came out so is checked on the samples' own times, on every dispatch; and every 32 dispatches a gap holds idle samples all the
+Whether it came out so is checked on the samples' own times, on every dispatch; and every 64 dispatches a gap holds idle samples all the
 same, so that what else runs on the device is noticed. (A single stray kernel that falls into the samples of a dispatch is not: nothing
 can tell it apart there. That is why nobody else may count or run on the GPU.) A dispatch costs its fence and not a
 reading, and a group that stays programmed costs nothing between windows; another group costs a window a tenth of a second by the
@@ -53,7 +53,9 @@ planner's prices. A request that fits one group is counted in the program's own 
 
 What does not fit is discarded whole, with the reason in the dispatch's notes, and never guessed: a dispatch without
 activity, a sample that two fences touch, activity that lies outside of all, missing
-samples, a full buffer, samples of another programming, samples that were decoded as a dispatch ran. After two such windows in a row (on CUDA eight where it may well go better the next time) ranges count instead, and a
+samples, samples of another programming. On CUDA, of samples that there was no room for (a full buffer, a full image) and of those that were decoded as
+a dispatch ran, only the dispatches lose their values that they are missing for: sampling begins anew then, and what was decoded
+before is whole. After two such windows in a row (on CUDA eight where it may well go better the next time) ranges count instead, and a
 warning says so.
 
 | | ranges | fenced sampling |

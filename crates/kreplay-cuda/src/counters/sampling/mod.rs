@@ -163,9 +163,8 @@ impl Sampling {
 
     /// Nanoseconds between a group's samples, where the hardware is programmed for `programmed` already.
     fn interval(&self, group: &Arc<SampleGroup>, programmed: Option<u64>) -> u64 {
-        let near = group.is_near();
-        let cost = self.unit.cost(group).unwrap_or_else(|| pace::likely(near));
-        self.pace.guarded().interval(cost, near, programmed)
+        let cost = self.unit.cost(group).unwrap_or_else(|| pace::likely(group.is_near()));
+        self.pace.guarded().interval(cost, programmed)
     }
 
     /// A dispatch was seen to run this long, in nanoseconds, before any samples were taken.

@@ -11,16 +11,16 @@
 //! long enough for everything to have arrived, and the device goes on while it is decoded. Where decoding falls behind, the
 //! hardware is stopped now and then, and the device waits. That costs as much as hundreds of samples, but what waits until then costs
 //! nothing: so the interval is about what decoding takes, not more, and a stop is rare. A dispatch that is not over within
-//! its sample takes two, and then decoding falls behind twice as fast: so the interval is long enough for most short
-//! ones. Another interval is another programming of the hardware, so it changes only when it is far off.
+//! its sample takes another interval, so that where decoding is not much faster than the shortest one it is long enough for most short
+//! dispatches on a slow host too. Another interval is another programming of the hardware, so it changes only when it is far off.
 
 use std::time::Duration;
 
 /// The shortest interval, in nanoseconds: a short kernel's fence and its gap fit a sample of it (13 to 17 µs on an H200).
 const SHORTEST: u64 = 20_000;
-/// … where decoding has no time to spare for kernels that take two samples: the fence of one in five takes 15 to 20 µs where the
-/// host is slow, and its gap 3 more.
-const SHORTEST_NEAR: u64 = 24_000;
+/// … where decoding would not keep up with that on a slower CPU. It fits more: the fence of one kernel in five takes 15 to 20 µs where
+/// the host is slow, and its gap 3.
+const SHORTEST_DEAR: u64 = 24_000;
 /// The longest, for kernels that run for seconds: nothing is decoded while one runs.
 const LONGEST: u64 = 16_384_000;
 /// … where dispatches are not kept apart, in nanoseconds.
@@ -152,12 +152,12 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Nanoseconds between two samples of which decoding one takes `cost`, where `near` it counts the multiprocessors. Where
-    /// the hardware is programmed for another interval that will do, `programmed`, that stays.
-    pub(super) fn interval(&self, cost: u64, near: bool, programmed: Option<u64>) -> u64 {
+    /// Nanoseconds between two samples of which decoding one takes `cost`. Where the hardware is programmed for another
+    /// interval that will do, `programmed`, that stays.
+    pub(super) fn interval(&self, cost: u64, programmed: Option<u64>) -> u64 {
         // Most decodings are longer than the one that told, and a part of the cost is each one's.
         let keeping_up = (cost * 15 / 16).next_multiple_of(STEP);
-        let shortest = if near { SHORTEST_NEAR } else { SHORTEST };
+        let shortest = if cost <= SHORTEST * 4 / 5 { SHORTEST } else { SHORTEST_DEAR };
         let wanted = self.interval.max(keeping_up).max(shortest).min(LONGEST);
         programmed.filter(|known| wanted <= known * 5 / 4 && *known < wanted * 4).unwrap_or(wanted)
     }
@@ -205,35 +205,22 @@ mod tests {
 
     /// Of counters that are decoded fast.
     fn interval(pace: &Pace) -> u64 {
-        pace.interval(5_000, false, None)
+        pace.interval(5_000, None)
     }
 
     #[test]
     fn the_interval_is_about_what_decoding_takes() {
         let pace = Pace::default();
         for cost in [22_000, 28_000, 35_000, 80_000] {
-            for near in [true, false] {
-                let interval = pace.interval(cost, near, None);
-                assert!(
-                    interval >= cost * 15 / 16 && interval <= (cost + STEP).max(SHORTEST_NEAR),
-                    "{interval} at {cost}"
-                );
-            }
+            let interval = pace.interval(cost, None);
+            assert!(interval >= cost * 15 / 16 && interval <= (cost + STEP).max(SHORTEST_DEAR), "{interval} at {cost}");
         }
-        assert_eq!(
-            pace.interval(likely(false), false, None),
-            SHORTEST,
-            "L2 and memory alone are likely to keep up with any"
-        );
-        assert_eq!(
-            pace.interval(17_000, true, None),
-            SHORTEST_NEAR,
-            "a kernel that takes two samples costs another decoding"
-        );
-        assert_eq!(pace.interval(28_000, true, None), 26_500);
-        assert_eq!(pace.interval(25_000, true, Some(36_000)), 36_000, "another programming costs more");
-        assert_eq!(pace.interval(30_000, true, Some(20_000)), 28_500, "decoding does not keep up");
-        assert_eq!(pace.interval(200_000_000, true, None), LONGEST);
+        assert_eq!(pace.interval(likely(false), None), SHORTEST, "L2 and memory alone are likely to keep up with any");
+        assert_eq!(pace.interval(17_000, None), SHORTEST_DEAR, "on a slower CPU it would not keep up");
+        assert_eq!(pace.interval(28_000, None), 26_500);
+        assert_eq!(pace.interval(25_000, Some(36_000)), 36_000, "another programming costs more");
+        assert_eq!(pace.interval(30_000, Some(20_000)), 28_500, "decoding does not keep up");
+        assert_eq!(pace.interval(200_000_000, None), LONGEST);
     }
 
     #[test]
@@ -264,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_portion_is_decoded_before_the_hardware_has_to_be_stopped() {
-        for interval in [SHORTEST, SHORTEST_NEAR, 36_000, LONGEST] {
+        for interval in [SHORTEST, SHORTEST_DEAR, 36_000, LONGEST] {
             let due = (0..).find(|waiting| portion(*waiting, SAMPLES)).expect("some number");
             assert!(due + u64::from(SAMPLES) / 8 <= limit(SAMPLES, interval), "{due} at {interval} ns");
             assert!(settled(interval) > Duration::from_nanos(apart(interval)));
@@ -284,13 +271,9 @@ mod tests {
         let mut pace = Pace::default();
         pace.crammed();
         assert_eq!(interval(&pace), SHORTEST * 3 / 2);
-        assert_eq!(
-            pace.interval(20_000, true, Some(SHORTEST_NEAR)),
-            SHORTEST_NEAR,
-            "the host may have been slow for once"
-        );
+        assert_eq!(pace.interval(20_000, Some(SHORTEST_DEAR)), SHORTEST_DEAR, "the host may have been slow for once");
         pace.crammed();
-        assert!(pace.interval(20_000, true, Some(SHORTEST_NEAR)) > SHORTEST_NEAR);
+        assert!(pace.interval(20_000, Some(SHORTEST_DEAR)) > SHORTEST_DEAR);
         (0..20).for_each(|_| pace.crammed());
         assert_eq!(interval(&pace), LONGEST);
     }
